@@ -208,3 +208,7 @@ SELECT 0 AS combination, decode(encode(__kanon_key(${entity}))) AS entity,
        decode(encode(__kanon_key(${column}))) AS label, __kanon_value(${column}) AS sorted,
        (__kanon_cell(${column})).number AS number
 FROM ${rows}
+
+-- name: precisions
+-- How fine the values of columns are, as it was learned of all rows, for kanon_sql.anonymize_files.
+SELECT MAP([${names}]::VARCHAR[], [${steps}]::BIGINT[]) AS __kanon_precisions

@@ -17,10 +17,6 @@ SELECT __kanon_class, ${others}__kanon_precise(
 -- How fine the values of columns are, as the grouping tells it: a part of anonymize('t', k=5).
 SELECT grouped.precisions AS __kanon_precisions FROM __kanon_grouped
 
--- name: given_precisions
--- The same, as it was learned of all rows, for kanon_sql.anonymize_files.
-SELECT MAP([${names}]::VARCHAR[], [${steps}]::BIGINT[]) AS __kanon_precisions
-
 -- name: class_id
 -- What each class releases, with a number that tells nothing of its rows: a part of
 -- anonymize('t', k=5, class_id=true).

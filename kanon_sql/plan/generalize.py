@@ -110,7 +110,7 @@ def _precise(call: GroupingCall, classes: str, only: Collection[str]) -> str:
     precisions = statement("generalize.precisions")
     if release.precisions is not None:
         precisions = statement(
-            "generalize.given_precisions",
+            "blocks.precisions",
             names=", ".join(map(literal, release.precisions)),
             steps=", ".join(map(str, release.precisions.values())),
         )

@@ -24,7 +24,8 @@ NAMED = (
     "list_position", "list_select", "list_sort", "list_sum", "list_transform", "list_zip",
     "make_timestamp", "make_timestamptz", "map_entries", "map_values", "max", "md5",
     "md5_number", "min", "nullif", "quantile_disc", "range", "regexp_full_match",
-    "regexp_matches", "regexp_replace", "replace", "round_even", "row", "row_number", "sha256", "signbit",
+    "regexp_matches", "regexp_replace", "replace", "round_even", "row", "row_number", "sha256",
+    "signbit",
     "split_part", "starts_with", "strlen", "sum", "to_json", "to_microseconds", "translate",
     "typeof", "unnest", "version",
 )

@@ -135,8 +135,7 @@ CREATE OR REPLACE TEMP MACRO __kanon_weighted_centroid
 -- values that it casts; in lists, since an untyped NULL has no type to cast to. Sums of integers are
 -- exact, and their mean is rounded to the nearest integer, halves to the even one; so is that of
 -- decimals, to their last digit. A mean of huge numbers, which a double rounds, may lie outside of the
--- type, or of the
--- values: then it is the value at that end.
+-- type, or of the values: then it is the value at that end.
 -- DuckDB 1.5.0 to 1.5.4 know no parameter of a lambda within TRY, so that it is asked beforehand
 -- whether a value is within a type, as casts to DECIMAL count. Means of all other types are.
 CREATE OR REPLACE TEMP MACRO __kanon_fits(shown, name) AS CASE

@@ -2,8 +2,8 @@
 
 Four people of a class of five put together what they know of themselves, and want the age of the
 fifth. An exact mean times five less their own ages is that age. This succeeds against every exact
-mean, ours too, and no more is promised. A mean that is rounded to the precision of its column, as it
-is by default, leaves five ages. What helps further is to publish bins in place of means, or a k
+mean, ours too, and no more is promised. A mean that is rounded to the precision of its column, as
+by default, leaves five ages. What helps further is to publish bins in place of means, or a k
 greater than the number of people who might put their heads together, and one.
 """
 

@@ -114,7 +114,7 @@ def test_halves_go_to_the_even_step(con: Connection) -> None:
     con.execute("CREATE TABLE u AS SELECT i AS a FROM range(8) AS r(i)")
     released = con.execute("FROM anonymize('u', k=2, method='optimal_1d')").fetchall()
     assert sorted({a for (a,) in released}) == [0, 2, 4, 6]
-    con.execute("CREATE TABLE d AS SELECT DATE '2020-01-01' + i::INTEGER AS a FROM range(8) AS r(i)")
+    con.execute("CREATE TABLE d AS SELECT DATE '2020-01-01' + a::INTEGER AS a FROM u")
     released = con.execute("FROM anonymize('d', k=2, method='optimal_1d')").fetchall()
     assert all((day - EPOCH.date()).days % 2 == 0 for (day,) in released)
 
@@ -135,15 +135,16 @@ def test_the_precision_is_that_of_all_rows(con: Connection, tmp_path: Path) -> N
     con.execute("CREATE TABLE t AS SELECT (i % 2)::VARCHAR AS part, "
                 "CASE WHEN i % 2 = 0 THEN i // 8 + (i % 8) / 8 // 0.25 ELSE i + 0.25 END::DOUBLE "
                 "AS a FROM range(64) AS r(i)")
-    (whole,) = con.execute("SELECT count(*) FROM t WHERE part = '0' AND a = round(a)").fetchone() or ()
-    assert whole == 32
+    found = con.execute("SELECT count(*) FROM t WHERE part = '0' AND a = round(a)").fetchone()
+    assert found == (32,)
     call = "k=4, quasi_identifiers=['a'], within=['part']"
     in_parts = con.execute(f"SELECT a FROM anonymize('t', {call}) WHERE part = '0'").fetchall()
     assert any(a != round(a) for (a,) in in_parts)  # in quarters, as those of the other part
     con.execute(f"COPY (FROM t ORDER BY part) TO '{tmp_path}/t.parquet'")
     kanon_sql.anonymize_files(
         tmp_path / "t.parquet", tmp_path / "out", k=4, quasi_identifiers=["a"], within=["part"])
-    from_files = con.execute(f"SELECT a FROM '{tmp_path}/out/*.parquet' WHERE part = '0'").fetchall()
+    from_files = con.execute(
+        f"SELECT a FROM '{tmp_path}/out/*.parquet' WHERE part = '0'").fetchall()
     assert sorted(from_files) == sorted(in_parts)
 
 

@@ -77,7 +77,7 @@ def test_every_column_keeps_its_type(con: Connection, columns: dict[str, str]) -
 
 
 def test_means_of_integers_are_rounded_exactly(con: Connection) -> None:
-    """Beside the rows of each class, halves to the even one, also where a double can't hold the sum."""
+    """Beside the rows of each class, halves to the even one; a double can't hold each sum."""
     source(con, {name: COLUMNS[name] for name in WHOLE} | {"row_id": "i"})
     names = ", ".join(f"'{name}'" for name in WHOLE)
     call = (f"FROM anonymize('t', k=4, quasi_identifiers=[{names}], sensitive=['row_id'], "
