@@ -320,7 +320,7 @@ def _check_by_column(options: Options, task: GroupTask) -> None:
 
 def refuse_beside_k(task: GroupTask) -> None:
     """Raises OptionError for a task with demands beside k that its method can't keep."""
-    options = [each.option for each in (*task.models, *task.whole)]
+    options = [model.option for model in task.models] + [each.option for each in task.whole]
     if not options:
         return
     asked = options[0]

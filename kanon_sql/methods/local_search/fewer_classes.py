@@ -17,7 +17,7 @@ from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import Mergers
 from kanon_sql.methods.local_search.merger_costs import MergerCosts
 from kanon_sql.methods.local_search.merging import together
-from kanon_sql.points.points import ItemPoints, Labels, Points
+from kanon_sql.points.points import Floats, ItemPoints, Labels, Points
 
 APART = (
     "No two regions are connected any more, but there are {}, and {} allows {}. Add links, choose "
@@ -25,7 +25,7 @@ APART = (
 )
 
 
-class _Live:
+class LiveClasses:
     """Which classes there are, and what became of the others."""
 
     def __init__(self, sizes: Labels) -> None:
@@ -39,14 +39,14 @@ class _Live:
         """Those there are: int64, ascending."""
         return np.flatnonzero(self._sizes > 0.0)
 
-    def sizes(self, groups: Labels) -> Labels:
+    def sizes(self, groups: Labels) -> Floats:
         """The records of some: float64."""
         return np.asarray(self._sizes[groups])
 
-    def smallest(self, besides: Sequence[int] = ()) -> int | None:
+    def smallest(self, besides: Labels | Sequence[int] = ()) -> int | None:
         """The smallest class, of equals the first; None where there is none but these."""
         sizes = np.where(self._sizes > 0.0, self._sizes, np.inf)
-        sizes[list(besides)] = np.inf
+        sizes[np.asarray(besides, np.int64)] = np.inf
         group = int(np.argmin(sizes))
         return group if np.isfinite(sizes[group]) else None
 
@@ -75,7 +75,7 @@ def merge_smallest(points: Points, labels: Labels, most: int, watch: Watch) -> L
         most: 1 or more.
         watch: its stop raises StoppedError.
     """
-    costs, live = MergerCosts(points, labels), _Live(np.bincount(labels))
+    costs, live = MergerCosts(points, labels), LiveClasses(np.bincount(labels))
     while live.count > most:
         watch.check()
         group = live.smallest()
@@ -103,7 +103,8 @@ def merge_smallest_allowed(
     Raises:
         DataError: there are more, and none of them may be merged with another.
     """
-    live, alone = _Live(np.bincount(labels)), []
+    live = LiveClasses(np.bincount(labels))
+    alone: list[int] = []
     while live.count > most:
         watch.check()
         group = live.smallest(alone)
