@@ -30,7 +30,7 @@ class RiskOptions:
         "columns of the same names. It represents the knowledge of a journalist attacker, such as "
         "a registry. For anonymize_risk, it is generalized in the same way; for k_map, it is not "
         "generalized.",
-        calls=WEIGHED_CALLS, relation=True, common=True,
+        calls=(*RISK_CALLS, *GROUPING_CALLS), relation=True, common=True,
     )
     population_size: int | None = option(
         None, whole(1),
