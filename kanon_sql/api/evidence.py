@@ -11,6 +11,7 @@ import pyarrow as pa
 from kanon_sql.api.misspelt import refuse_misspelt
 from kanon_sql.attacks.facts import Evidence
 from kanon_sql.call.call import GroupingCall, read_call
+from kanon_sql.call.population import compared_by
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import (
     Session,
@@ -23,7 +24,6 @@ from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.names import caseless
 from kanon_sql.plan.evidence import cells_sql, halves, people_sql
 from kanon_sql.plan.hierarchies import hierarchy_sql
-from kanon_sql.privacy import OF_POPULATION
 
 ATTACKS = 5_000
 """Guesses of each form of an attack, at most."""
@@ -137,7 +137,7 @@ def attacked_release(
 def for_release(held: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the release that is attacked: a population that no limit of theirs compares
     the classes with is one of the attacks alone."""
-    if any(held.get(kind.option) is not None for kind in OF_POPULATION):
+    if compared_by(held) is not None:
         return dict(held)
     return {name: value for name, value in held.items() if name != "population"}
 

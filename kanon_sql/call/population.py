@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,19 @@ from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.privacy import OF_POPULATION
 from kanon_sql.privacy.population import read_population
+
+NOT_TOGETHER = (
+    "{0} is not available with {1}: it counts people by the quasi-identifiers of the rows alone. "
+    "Leave {0} or {1} out."
+)
+"""What is said of an option that compares classes with a population, beside another option."""
+
+
+def compared_by(options: Mapping[str, Any]) -> str | None:
+    """The first option of those given that compares classes with the population."""
+    return next((
+        kind.option for kind in OF_POPULATION if options.get(kind.option) is not None
+    ), None)
 
 
 def of_population(
@@ -68,10 +82,7 @@ def _refuse(option: str, task: GroupTask, roles: Roles, options: Options) -> Non
         or options.call == "anonymize_ledger",
     }.items():
         if given:
-            raise OptionError(
-                f"{option} counts people for whole classes of rows, and {other} makes other ones. "
-                f"Leave {option} or {other} out."
-            )
+            raise OptionError(NOT_TOGETHER.format(option, other))
 
 
 def used_population(task: GroupTask, population: Relation | None) -> dict[str, Any]:

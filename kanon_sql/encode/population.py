@@ -13,7 +13,7 @@ from kanon_sql.encode.arrow import CellColumns, Column, Rows, SideTable
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.errors import DataError
 from kanon_sql.names import caseless
-from kanon_sql.points.people import People
+from kanon_sql.points.people import Population
 from kanon_sql.points.points import Floats, Labels
 
 TIMES = ("DATE", "TIME")
@@ -22,7 +22,7 @@ TIMES = ("DATE", "TIME")
 
 def read_people(
     table: SideTable, rows: Rows, columns: Sequence[Column], order: Labels
-) -> People:
+) -> Population:
     """The people of a population.
 
     Args:
@@ -40,7 +40,7 @@ def read_people(
     if not table.columns:
         empty = np.zeros((0, len(columns)), np.int64)
         own = np.zeros((len(order), len(columns)), np.int64)
-        return People(own, empty, np.zeros(0, np.int64), ordered)
+        return Population(own, empty, np.zeros(0, np.int64), ordered)
     numbered, places = [], {name: i for i, name in enumerate(table.names) if i % 2}
     for j, column in enumerate(columns):
         at = places[caseless(column.name)]
@@ -53,7 +53,7 @@ def read_people(
     own = np.column_stack([mine for mine, _ in numbered])[order]
     theirs = np.column_stack([other for _, other in numbered])
     many = table.columns[0].cast(pa.int64()).to_numpy(zero_copy_only=False)
-    return People(own, theirs, np.asarray(many), ordered)
+    return Population(own, theirs, np.asarray(many), ordered)
 
 
 def _refuse_type(column: Column, theirs: str) -> None:

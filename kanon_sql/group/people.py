@@ -10,12 +10,12 @@ import numpy as np
 from kanon_sql.group.enforce import GUARANTEED
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
-from kanon_sql.points.people import People
+from kanon_sql.points.people import Population
 from kanon_sql.points.points import Grouping, Points
 
 
 def keep_people(
-    points: Points, grouping: Grouping, task: GroupTask, people: People | None, watch: Watch
+    points: Points, grouping: Grouping, task: GroupTask, people: Population | None, watch: Watch
 ) -> Grouping:
     """The grouping whose classes cover as many people as is asked.
 

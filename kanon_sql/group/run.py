@@ -12,13 +12,13 @@ from kanon_sql.group.people import keep_people
 from kanon_sql.group.whole import keep_whole
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
-from kanon_sql.points.people import People
+from kanon_sql.points.people import Population
 from kanon_sql.points.points import Grouping, LossPoints, Points
 from kanon_sql.privacy.feasible import refuse_infeasible
 
 
 def group_points(
-    points: Points, task: GroupTask, watch: Watch | None = None, people: People | None = None
+    points: Points, task: GroupTask, watch: Watch | None = None, people: Population | None = None
 ) -> Grouping:
     """Groups points as the task says: by its method, then refined, then without the rows that pay,
     then so that every class keeps the privacy models: their shares are those of the rows that are

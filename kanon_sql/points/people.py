@@ -11,7 +11,7 @@ from kanon_sql.points.points import Labels
 
 
 @dataclass(frozen=True)
-class People:
+class Population:
     """The people of a population, and the records that are to be held against them.
 
     Values are numbered by column, those with an order in their order; a missing one is -1.

@@ -41,8 +41,7 @@ class KMap(PopulationConstraint):
     requested: ClassVar[Requested] = Requested("k_map_requested", "people", "the requested k_map")
     reached: ClassVar[Requested] = Requested(
         "k_map", "people",
-        "people of the population whom the class covers that covers the fewest; at least "
-        "k_map_requested",
+        "fewest people of the population whom a class covers; at least k_map_requested",
     )
 
     k_map: int

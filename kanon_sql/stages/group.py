@@ -24,7 +24,7 @@ from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
-from kanon_sql.points.people import People
+from kanon_sql.points.people import Population
 from kanon_sql.points.points import Grouping, Points
 from kanon_sql.stages.block import going_on_of, keep_facts, totals_of, with_known
 from kanon_sql.stages.facts import facts_of
@@ -187,7 +187,7 @@ class GroupingWork:
 
 def _grouped(
     points: Points, task: GroupTask, records: Encoded | Items, watch: Watch | None,
-    people: People | None = None,
+    people: Population | None = None,
 ) -> Grouping:
     """Groups the points; what is refused tells of codes that the graph doesn't know."""
     if len(points) == 0:  # no row has a place

@@ -24,7 +24,7 @@ from kanon_sql.methods.auto import TableShape as Looked
 from kanon_sql.methods.auto import settle
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
-from kanon_sql.points.people import People
+from kanon_sql.points.people import Population
 from kanon_sql.points.points import Grouping, Labels, Points
 from kanon_sql.privacy.feasible import persons_among, refuse_infeasible
 from kanon_sql.stages.block import GoingOn
@@ -58,7 +58,7 @@ class Prepared:
     persons: Persons | None = None
     past: Past | None = None
     chosen: str | None = None
-    people: People | None = None
+    people: Population | None = None
 
     @property
     def count(self) -> int:

@@ -186,8 +186,8 @@ def test_another_population_is_another_release(con: Connection) -> None:
 def unenforced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Classes as the method makes them."""
     monkeypatch.setattr(run, "keep_people", lambda points, grouping, *_: grouping)
-    monkeypatch.setattr(prepare, "read_people", lambda *_: prepare.People(*[_none()] * 3, ()))
-    monkeypatch.setattr(prepare.People, "covered", lambda *_: 10**6)
+    monkeypatch.setattr(prepare, "read_people", lambda *_: prepare.Population(*[_none()] * 3, ()))
+    monkeypatch.setattr(prepare.Population, "covered", lambda *_: 10**6)
 
 
 def _none() -> Any:
@@ -215,6 +215,7 @@ REFUSED = {
     "k_map := 5, population := 'later'": "is DATE in the relation and TIMESTAMP in the population",
     "k_map := 5, population := 'nowhere'": "cover only 0 people of the population",
     "k_map := 5, population := 'census', entity := 'mark'": "k_map or entity out",
+    "k_map := 5, population := 'census', within := ['mark']": "k_map or within out",
     "k_map := 5, population := 'census', method := 'full_domain', hierarchies := {'zip': 'flat', "
     "'job': 'flat', 'age': 'flat', 'born': 'date'}": "doesn't allow every two classes",
     "k_map := 5, population := 'census', sampling_weight := 'mark'": "Give one of them",
