@@ -80,8 +80,8 @@ def report_file(
     Args:
         data: the relation.
         con: the caller's connection or None.
-        wished: the file, the title, the queries, what to compare with and what to predict, as
-            ``read_wish`` takes them.
+        wished: the file, the title, the queries, what to compare with and so on, as ``read_wish``
+            takes them.
         options: those of anonymize, where None stands for "not given".
 
     Raises:
@@ -159,7 +159,9 @@ def _told(session: Session, source: Relation, given: Mapping[str, Any],
     return ReportFacts(
         title=wish.title, k=k, unit=parts.pop("unit"), metrics=metrics, risk=risk,
         manifest=manifest, show_values=exact, notices=_notices(measured),
-        columns=tuple(_columns(manifest, metrics, drives, call.roles.origins)),
+        columns=tuple(_columns(manifest, metrics, drives, {
+            name: wish.origins.get(origin, origin) for name, origin in call.roles.origins.items()
+        })),
         queries=tuple(_queries(session, source, name, wish.queries, exact)),
         alternatives=tuple(_alternatives(session, source, held, wish.compared, exact)),
         evidence=_evidence(session, source, given, wish.evidence), made_on=str(date.today()),
