@@ -180,15 +180,16 @@ def report(
 @documented
 def evidence(
     data: Frame | Named, /, *, con: Connection | None = None, control: Frame | Named | None = None,
-    released: Frame | Named | None = None, population: Frame | Named | None = None,
-    attacks: int = ATTACKS, **options: Unpack[ReleaseKeywords],
+    released: Frame | Named | None = None, attacks: int = ATTACKS,
+    **options: Unpack[ReleaseKeywords],
 ) -> Evidence:
     """Attacks a release: how much more an attacker learns of people in it than of people outside.
 
     Half of the rows, drawn by their contents, are released with these options, and the other half
-    are the people outside. With ``control``, all rows are released.
+    are the people outside. With ``control``, all rows are released. With ``population``, in which
+    all people are who may be in data, delta-presence is measured.
     """
-    return evidence_of(data, con, EvidenceRequest(released, control, population, attacks), options)
+    return evidence_of(data, con, EvidenceRequest(released, control, attacks), options)
 
 
 def anonymize_methods() -> pa.Table:

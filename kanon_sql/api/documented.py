@@ -40,8 +40,6 @@ OF_EVIDENCE = (
     "control: rows of people who are not in data, with the same columns.",
     "released: a release of data by any tool, to attack in place of one with these options. It "
     "requires control.",
-    "population: rows of all people who may be in data, with its quasi-identifiers, for "
-    "delta-presence.",
     "attacks: how many people, or predicates, each form of an attack tries at most. Default: "
     "5000.",
 )

@@ -11,6 +11,7 @@ import pyarrow as pa
 from kanon_sql.api.misspelt import refuse_misspelt
 from kanon_sql.attacks.facts import Evidence
 from kanon_sql.call.call import GroupingCall, read_call
+from kanon_sql.call.population import compared_by
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import (
     Session,
@@ -61,13 +62,11 @@ class EvidenceRequest:
     Attributes:
         released: the relation of a release; None: one is made.
         control: rows of people outside; None: some are held out of a release that is made.
-        population: all people who may be in the table.
         attacks: guesses of each form of an attack.
     """
 
     released: Any = None
     control: Any = None
-    population: Any = None
     attacks: int = ATTACKS
 
 
@@ -85,7 +84,7 @@ def evidence_of(
 ) -> Evidence:
     """Attacks a release; see ``kanon_sql.evidence``."""
     refuse_forked()
-    refuse_misspelt("evidence", options, ("control", "released", "population", "attacks"))
+    refuse_misspelt("evidence", options, ("control", "released", "attacks"))
     with Session(con) as session:
         source, held = relation_and_options(session, data, given_options(options))
         return gather(session, source, held, request)
@@ -99,7 +98,7 @@ def gather(
     Args:
         session: where the source is.
         source: the relation.
-        held: the options of anonymize.
+        held: the options of anonymize; the attacks measure delta-presence in population.
         request: what is attacked, and with what.
 
     Raises:
@@ -135,11 +134,19 @@ def attacked_release(
     return *_read(session, source, call, tables, attacks), tables.of_trial
 
 
+def for_release(held: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the release that is attacked: a population that no limit of theirs compares
+    the classes with is one of the attacks alone."""
+    if compared_by(held) is not None:
+        return dict(held)
+    return {name: value for name, value in held.items() if name != "population"}
+
+
 def _call_of(
     session: Session, source: Relation, held: Mapping[str, Any], request: EvidenceRequest
 ) -> GroupingCall:
     """The call of anonymize: what the columns are, and how they are released."""
-    asked = dict(held)
+    asked = for_release(held)
     if request.released is not None:
         if request.control is None:
             raise OptionError(UNHELD)
@@ -163,13 +170,15 @@ def _tables(
     from kanon_sql.attacks.people import INSIDE, OUTSIDE, POPULATION
 
     people = {INSIDE: source}
-    beside = {OUTSIDE: request.control, POPULATION: request.population}
+    beside = {OUTSIDE: request.control, POPULATION: held.get("population")}
     people.update({
         table: session.source(data) for table, data in beside.items() if data is not None
     })
     if request.released is not None:
         return _Tables(session.source(request.released), people, False)
-    options = {name: value for name, value in held.items() if name not in PASSING}
+    options = {
+        name: value for name, value in for_release(held).items() if name not in PASSING
+    }
     if request.control is None:
         people[INSIDE], people[OUTSIDE] = halves(
             source, list(source.columns or ()), call.roles.entity, call.task.seed

@@ -77,11 +77,13 @@ class SharedKeywords(TypedDict, total=False):
     beta_kind: BetaKindName | Mapping[str, BetaKindName] | None
     sensitive_nulls: SensitiveNullsName | None
     max_average_risk: float | None
+    k_map: int | None
     hierarchies: Mapping[str, Any] | None
     representation: RepresentationName | Mapping[str, RepresentationName] | None
     class_id: bool | None
     keep_order: bool | None
     sensitive_values: str | Sequence[Any] | None
+    population: Any
     sampling_weight: str | None
     progress: bool | None
     show_values: bool | None

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.api.evidence import EvidenceRequest, gather
+from kanon_sql.api.evidence import EvidenceRequest, for_release, gather
 from kanon_sql.api.misspelt import refuse_misspelt
 from kanon_sql.api.notices import notices_once
 from kanon_sql.api.release import read_manifest
@@ -80,8 +80,8 @@ def report_file(
     Args:
         data: the relation.
         con: the caller's connection or None.
-        wished: the file, the title, the queries, what to compare with and what to predict, as
-            ``read_wish`` takes them.
+        wished: the file, the title, the queries, what to compare with and so on, as ``read_wish``
+            takes them.
         options: those of anonymize, where None stands for "not given".
 
     Raises:
@@ -130,8 +130,10 @@ def _rows(session: Session, call: str, source: Any, options: Mapping[str, Any]) 
     return rows
 
 
-def _told(session: Session, source: Relation, held: Mapping[str, Any],
+def _told(session: Session, source: Relation, given: Mapping[str, Any],
           wish: ReportRequest) -> ReportFacts:
+    # evidence that is already there says nothing of this population
+    held = for_release(given) if wish.evidence is True else given
     exact = bool(held.get("show_values", False))
     manifest = read_manifest(session, source, held)
     measured = _rows(session, "anonymize_metrics", source, {**held, "detail": True})
@@ -157,10 +159,12 @@ def _told(session: Session, source: Relation, held: Mapping[str, Any],
     return ReportFacts(
         title=wish.title, k=k, unit=parts.pop("unit"), metrics=metrics, risk=risk,
         manifest=manifest, show_values=exact, notices=_notices(measured),
-        columns=tuple(_columns(manifest, metrics, drives, call.roles.origins)),
+        columns=tuple(_columns(manifest, metrics, drives, {
+            name: wish.origins.get(origin, origin) for name, origin in call.roles.origins.items()
+        })),
         queries=tuple(_queries(session, source, name, wish.queries, exact)),
         alternatives=tuple(_alternatives(session, source, held, wish.compared, exact)),
-        evidence=_evidence(session, source, held, wish.evidence), made_on=str(date.today()),
+        evidence=_evidence(session, source, given, wish.evidence), made_on=str(date.today()),
         **parts,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ class ReportRequest:
         compared: other releases: a name for each, and the options in which it differs.
         evidence: whether the release is attacked, or attacks that were made.
         predicted: the columns that models predict; none are chosen by the report.
+        origins: who decided a role, by what decides it otherwise: the name of a file whose options
+            are those of the call.
     """
 
     path: Path
@@ -35,10 +37,12 @@ class ReportRequest:
     compared: tuple[tuple[str, Mapping[str, Any]], ...]
     evidence: bool | Evidence = False
     predicted: tuple[str, ...] = ()
+    origins: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_wish(
-    to: Any, title: Any, queries: Any, compare: Any, evidence: Any = False, predict: Any = None
+    to: Any, title: Any, queries: Any, compare: Any, evidence: Any = False, predict: Any = None,
+    origins: Mapping[str, str] | None = None,
 ) -> ReportRequest:
     """What is wanted, read and checked.
 
@@ -59,7 +63,7 @@ def read_wish(
         )
     return ReportRequest(
         _target(to), title or "", read_queries(queries), _read_compare(compare), evidence,
-        _read_predict(predict),
+        _read_predict(predict), origins or {},
     )
 
 

@@ -172,6 +172,8 @@ def _of_all_rows(call: GroupingCall) -> Iterator[str]:
         elif call.ledger is not None:
             # a crowd has persons of several blocks, and of those who are in none
             yield f"The privacy model {model.option!r} with a ledger"
+    for demand in task.of_population:
+        yield f"The option {demand.option!r}"
     for each in task.whole:
         if task.apart is not None:
             # whoever is in several blocks would count in each of them

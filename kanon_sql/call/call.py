@@ -14,6 +14,7 @@ from kanon_sql.call.models import read_models, secret_seed, used_hierarchies
 from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, Options, read_options
 from kanon_sql.call.parts import refuse_audit_in_parts, refuse_parts, used_part_options, within_of
 from kanon_sql.call.persons import of_persons
+from kanon_sql.call.population import of_population, used_population
 from kanon_sql.call.referenced_columns import audited_relation, lacking_columns
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.risk_options import RiskOptions
@@ -64,7 +65,7 @@ class Call:
         models: what every class is to keep beside k.
         asked: what was said of these, which also says how columns are measured that have none.
         measured_columns: the sensitive columns that k_anonymity measures.
-        population: the relation of the people among whom anonymize_risk looks.
+        population: the relation of the people among whom anonymize_risk or k_map looks.
         by_persons: whether k_anonymity counts persons, too.
         by_part: whether all is told once for each part.
     """
@@ -299,6 +300,7 @@ def _grouping_call(
         task = replace(task, beside_k=shared["models"], seed=seed)
     task = replace(task, beside_k=(*task.beside_k, *read_whole(WHOLE, options.whole)))
     refuse_beside_k(task)
+    task, population = of_population(task, roles, options, catalog)
     ledger = read_ledger(options, roles, task, release, catalog, bool(trees))
     refuse_parts(options, task, roles, ledger is not None)
     task = of_persons(task, roles, options)
@@ -311,7 +313,8 @@ def _grouping_call(
         tables={name: find_relation(value, catalog) for name, value in named.items() if value},
         progress=options.run.progress,
         used=_used(options, task, release, roles, hierarchies, trees) | used_ledger_options(ledger)
-        | used_part_options(options, roles),
+        | used_part_options(options, roles) | used_population(task, population),
+        population=population,
         ledger=ledger,
         small_parts=options.parts.small_parts,
     )

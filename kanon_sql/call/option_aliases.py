@@ -61,8 +61,8 @@ PRIVACY = (
     "quasi-identifiers or sensitive."
 )
 PRESENCE = (
-    "Whether a person is in the data at all is not hidden. Look at the classes of a population by "
-    "k_anonymity."
+    "Whether a person is in the data at all is not hidden. Demand k_map people of a population, or "
+    "measure delta-presence by kanon_sql.evidence."
 )
 NOT_BUILT = {
     "delta_presence": PRESENCE, "differential_privacy": PRIVACY, "dp": PRIVACY,

@@ -35,7 +35,7 @@ from kanon_sql.option import (
     option,
     options_of,
 )
-from kanon_sql.privacy import ModelOptions, WholeOptions
+from kanon_sql.privacy import ModelOptions, PopulationOptions, WholeOptions
 from kanon_sql.validators import (
     flag,
     hierarchies,
@@ -273,7 +273,7 @@ class MeasureOptions:
 
 GROUPS = {
     "roles": RoleOptions, "grouping": GroupOptions, "models": ModelOptions,
-    "all classes": WholeOptions,
+    "all classes": WholeOptions, "people": PopulationOptions,
     "release": ReleaseOptions, "measuring": MeasureOptions, "risk": RiskOptions,
     "running": RunOptions, "releases": LedgerOptions, "parts": PartOptions,
 }
@@ -317,8 +317,8 @@ class Options:
     Attributes:
         call: the SQL call.
         explicit: the names of those that were given.
-        roles, group, models, whole, release, measure, risk, run, ledger, parts: as their classes
-            say; max_risk has become k.
+        roles, group, models, whole, people, release, measure, risk, run, ledger, parts: as their
+            classes say; max_risk has become k.
         own: those of the method.
     """
 
@@ -328,6 +328,7 @@ class Options:
     group: GroupOptions
     models: ModelOptions
     whole: WholeOptions
+    people: PopulationOptions
     release: ReleaseOptions
     measure: MeasureOptions
     risk: RiskOptions
@@ -384,6 +385,7 @@ def read_options(call: str, arguments: Mapping[str, Any]) -> Options:
         frozenset(name for name, value in arguments.items() if value is not None),
         part(RoleOptions),
         replace(part(GroupOptions), method=group.method, k=k),
-        part(ModelOptions), part(WholeOptions), part(ReleaseOptions), part(MeasureOptions), risk,
-        part(RunOptions), part(LedgerOptions), part(PartOptions), part(method.own),
+        part(ModelOptions), part(WholeOptions), part(PopulationOptions),
+        part(ReleaseOptions), part(MeasureOptions), risk, part(RunOptions), part(LedgerOptions),
+        part(PartOptions), part(method.own),
     )

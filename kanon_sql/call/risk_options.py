@@ -27,9 +27,10 @@ class RiskOptions:
     population: str | None = option(
         None, name_like("'census'"),
         "The table, view or file of the population that contains the people of the relation, with "
-        "columns of the same names, generalized in the same way. It represents the knowledge of a "
-        "journalist attacker, such as a registry.",
-        calls=RISK_CALLS, relation=True, common=True,
+        "columns of the same names. It represents the knowledge of a journalist attacker, such as "
+        "a registry. For anonymize_risk, it is generalized in the same way; for k_map and "
+        "evidence, it is not generalized.",
+        calls=(*RISK_CALLS, *GROUPING_CALLS), relation=True, common=True,
     )
     population_size: int | None = option(
         None, whole(1),

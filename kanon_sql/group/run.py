@@ -8,14 +8,18 @@ from time import perf_counter
 import numpy as np
 
 from kanon_sql.group.enforce import enforce, facts_before, least_class, merged_if_few
+from kanon_sql.group.people import keep_people
 from kanon_sql.group.whole import keep_whole
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
+from kanon_sql.points.people import Population
 from kanon_sql.points.points import Grouping, LossPoints, Points
 from kanon_sql.privacy.feasible import refuse_infeasible
 
 
-def group_points(points: Points, task: GroupTask, watch: Watch | None = None) -> Grouping:
+def group_points(
+    points: Points, task: GroupTask, watch: Watch | None = None, people: Population | None = None
+) -> Grouping:
     """Groups points as the task says: by its method, then refined, then without the rows that pay,
     then so that every class keeps the privacy models: their shares are those of the rows that are
     released; and last so that all classes keep together what is asked of them.
@@ -24,6 +28,7 @@ def group_points(points: Points, task: GroupTask, watch: Watch | None = None) ->
         points: n records in canonical order, of the task's geometry.
         task: what to group by, and how.
         watch: told how far it is; may stop it.
+        people: the population against which classes are held, if one is.
 
     Raises:
         StoppedError: the watch was asked to stop.
@@ -36,6 +41,7 @@ def group_points(points: Points, task: GroupTask, watch: Watch | None = None) ->
     elif task.models:
         grouping = _kept(points, grouping, task, watch)
     if not task.method.keeps_models:
+        grouping = keep_people(points, grouping, task, people, watch)
         grouping = keep_whole(points, grouping, task, watch)
     return task.geometry.finished(points, grouping, task, watch)
 

@@ -13,7 +13,7 @@ from kanon_sql.methods import GroupTask
 from kanon_sql.option import options_of
 from kanon_sql.points.points import Points
 from kanon_sql.points.sensitive import SensitiveColumn
-from kanon_sql.privacy import for_trial
+from kanon_sql.privacy import for_mergers, for_trial
 
 TRIAL_BLOCK = 500
 """The records of a block in a trial run, fewer than a trial run has."""
@@ -31,9 +31,14 @@ def _parts(task: GroupTask, in_blocks: bool) -> list[str]:
     needed = {
         task.method.name: True, refining: task.refine == "local", "blocks": in_blocks,
         "suppression": task.suppress > 0.0, "privacy models": bool(task.models),
-        "mergers": bool(task.whole),
+        "mergers": _merges(task),
     }
     return [name for name, needs in needed.items() if needs]
+
+
+def _merges(task: GroupTask) -> bool:
+    """Whether classes may have to be merged that keep all models."""
+    return bool(task.whole or task.of_population)
 
 
 def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
@@ -46,7 +51,7 @@ def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
         block_rows=TRIAL_BLOCK if in_blocks else None,
         beside_k=(
             *((for_trial(TRIAL_COLUMN.name),) if task.models else ()),
-            *(each.for_trial() for each in task.whole),
+            *((for_mergers(),) if _merges(task) else ()),
         ),
     )
 

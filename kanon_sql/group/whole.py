@@ -18,8 +18,9 @@ from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
 from kanon_sql.privacy.feasible import persons_among
 
-TOGETHER = 2_000
-"""The most classes that are compared with each other."""
+TOGETHER = 5_000
+"""The most classes that are compared with each other. With k = 5 and a mean of 0.05, adult loses
+13.9 percent where they are 2,000, 13.4 here, and 13.1 where all are."""
 
 
 def most_classes(points: Points, task: GroupTask, kept: Labels) -> int:

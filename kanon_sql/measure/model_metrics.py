@@ -7,7 +7,15 @@ from dataclasses import replace
 from functools import partial
 
 from kanon_sql.measure.metrics import Metric, filled
-from kanon_sql.privacy import MODEL_KINDS, THRESHOLDS, WHOLE, PrivacyModel, WholeConstraint
+from kanon_sql.privacy import (
+    MODEL_KINDS,
+    OF_POPULATION,
+    THRESHOLDS,
+    WHOLE,
+    PopulationConstraint,
+    PrivacyModel,
+    WholeConstraint,
+)
 
 REQUESTED = {
     each.name: Metric(
@@ -53,6 +61,15 @@ OF_ALL_CLASSES = {
 }
 """What was asked of all classes together, by the option; other metrics tell what was reached."""
 
+OF_PEOPLE = {
+    kind.option: tuple(
+        Metric(each.name, expression, *each[1:], public="yes") for each, expression in (
+            (kind.requested, ""), (kind.reached, "(SELECT least FROM __kanon_covered)")
+        )
+    ) for kind in OF_POPULATION
+}
+"""What was asked of the people whom classes cover, and what was reached, by the option."""
+
 
 def _fact(name: str) -> str:
     """SQL of a fact that the enforcement reports; NULL where it didn't."""
@@ -88,7 +105,12 @@ def model_metrics(models: Sequence[PrivacyModel]) -> Iterator[Metric]:
         )
 
 
-def whole_metrics(asked: Sequence[WholeConstraint]) -> Iterator[Metric]:
-    """The metrics of what a call asks of all classes together."""
-    for each in asked:
+def metrics_of_others(
+    whole: Sequence[WholeConstraint], people: Sequence[PopulationConstraint]
+) -> Iterator[Metric]:
+    """The metrics of what a call asks of all classes together, and of a population."""
+    for each in whole:
         yield replace(OF_ALL_CLASSES[each.option], expression=str(each.limit))
+    for demand in people:
+        requested, reached = OF_PEOPLE[demand.option]
+        yield from (replace(requested, expression=str(demand.limit)), reached)

@@ -94,6 +94,13 @@ RISK = (
     Metric("msu_columns_min", _found("least_columns"), "columns",
            "columns of the smallest minimal sample unique: an attacker who knows this few values "
            "of a person may find the row; higher is better"),
+    Metric("dis_score_max", _found("dis_max"), "probability",
+           "largest DIS score of a row: an estimate of the chance that a match with it is right, "
+           "shared out among the sample uniques by how many and how small their minimal sample "
+           "uniques are (Skinner and Elliot 2002, DIS-SUDA). NULL if the population_size is "
+           "unknown, or msu_columns is below the number of columns; lower is better"),
+    Metric("dis_score_mean", _found("dis_mean"), "probability",
+           "mean of the DIS score over the rows, 0 for rows that are not unique; lower is better"),
 )
 """One row each, of any table."""
 

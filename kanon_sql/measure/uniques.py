@@ -2,8 +2,10 @@
 
 Sources: Elliot, Manning and Ford, A computational algorithm for handling the special uniques
 problem (SUDA), International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5),
-2002; Motwani and Xu, Efficient algorithms for masking and finding quasi-identifiers, VLDB workshop
-on secure data management 2007.
+2002, and for the scores Elliot, Manning, Mayes, Gurd and Bane, SUDA: A program for detecting
+special uniques, UNECE work session on statistical data confidentiality, 2005; Motwani and Xu,
+Efficient algorithms for masking and finding quasi-identifiers, VLDB workshop on secure data
+management 2007.
 
 The rows are split by one column after the other, in every order that goes from left to right. A
 combination that stands alone in its part stays alone however it is split further, so that fewer and
@@ -17,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import comb
+from math import comb, factorial
 from typing import NamedTuple
 
 import numpy as np
@@ -55,11 +57,14 @@ class Uniques(NamedTuple):
     Attributes:
         counts: how many rows have a subset as a minimal sample unique, by the subset; none of 0.
         rows: which combinations have any, bool, shape (n,).
+        scores: the SUDA score of each combination, float64, shape (n,): the sum over its minimal
+            sample uniques of the factorial of how many columns they lack.
         subsets: all subsets that were asked for, the smaller ones first.
     """
 
     counts: dict[tuple[int, ...], int]
     rows: npt.NDArray[np.bool_]
+    scores: npt.NDArray[np.float64]
     subsets: list[Subset]
 
     @property
@@ -117,6 +122,7 @@ class _UniquesSearch:
     check: Callable[[], None]
     ones: int
     rows: npt.NDArray[np.bool_]
+    scores: npt.NDArray[np.float64]
     subsets: list[Subset] = field(default_factory=list)
     counts: dict[tuple[int, ...], int] = field(default_factory=dict)
     unique: dict[tuple[int, ...], Bits] = field(default_factory=dict)
@@ -156,6 +162,7 @@ class _UniquesSearch:
         if len(minimal):
             self.counts[columns] = len(minimal)
             self.rows[minimal] = True
+            self.scores[minimal] += float(factorial(len(self.codes) - len(columns)))
         if len(columns) < self.most and len(rows):
             flags = np.zeros(self.ones, np.bool_)
             flags[rows] = True
@@ -215,11 +222,11 @@ def find_uniques(
         )
     search = _UniquesSearch(
         [np.ascontiguousarray(codes[order, j]) for j in range(m)], sizes, most, subset_columns,
-        check, ones, np.zeros(n, np.bool_),
+        check, ones, np.zeros(n, np.bool_), np.zeros(n),
     )
     search.unique[()] = np.zeros((ones + 7) // 8, np.uint8)
     search.walk(_Part((), np.arange(n), np.zeros(n, np.int64), min(n, 1), 0, 0))
-    rows = np.zeros(n, np.bool_)
-    rows[order] = search.rows
+    rows, scores = np.zeros(n, np.bool_), np.zeros(n)
+    rows[order], scores[order] = search.rows, search.scores
     subsets = sorted(search.subsets, key=lambda subset: (len(subset.columns), subset.columns))
-    return Uniques(search.counts, rows, subsets)
+    return Uniques(search.counts, rows, scores, subsets)

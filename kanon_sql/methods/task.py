@@ -16,6 +16,7 @@ from kanon_sql.points.points import Grouping, Points
 from kanon_sql.privacy import (
     Constraint,
     KAnonymity,
+    PopulationConstraint,
     PrivacyModel,
     WholeConstraint,
     read_constraint,
@@ -112,6 +113,11 @@ class GroupTask:
     def whole(self) -> tuple[WholeConstraint, ...]:
         """What all classes together must keep, among what stands beside k."""
         return tuple(each for each in self.beside_k if isinstance(each, WholeConstraint))
+
+    @property
+    def of_population(self) -> tuple[PopulationConstraint, ...]:
+        """What every class must have of a population, among what stands beside k."""
+        return tuple(each for each in self.beside_k if isinstance(each, PopulationConstraint))
 
     @property
     def sensitive(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from kanon_sql.plan.entries import (
     of_column,
     option_names,
 )
-from kanon_sql.privacy import MODEL_KINDS, WHOLE
+from kanon_sql.privacy import MODEL_KINDS, OF_POPULATION, WHOLE
 
 ROLES = {
     "quasi_identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers",
@@ -74,7 +74,7 @@ def contradictions(manifest: Json) -> dict[str, str]:
         manifest: by section and entry; each section is an object.
     """
     faults: dict[str, str] = {}
-    parts = (_names, _made, _options, _roles, _trees, _release, _numbers, _models, _whole)
+    parts = (_names, _made, _options, _roles, _trees, _release, _numbers, _models, _whole, _people)
     for part in parts:
         try:
             for entry, said in part(manifest):
@@ -345,6 +345,26 @@ def _whole(manifest: Json) -> Said:
                     f"metrics.{name}",
                     f"The manifest asks for {whole.in_words}, and says that {name} is {has:g}.",
                 )
+
+
+def _people(manifest: Json) -> Said:
+    """What classes have of a population, against what was asked of them."""
+    options, metrics = manifest["options"], manifest["metrics"]
+    for kind in OF_POPULATION:
+        limit, name = options.get(kind.option), kind.reached.name
+        if limit is None:
+            continue
+        if metrics.get(kind.requested.name) != limit:
+            yield (
+                f"metrics.{kind.requested.name}",
+                f"The manifest says another {kind.requested.name} than the option.",
+            )
+        has = metrics.get(name)
+        if not is_number(limit) or not is_number(has) or has < limit:
+            yield (
+                f"metrics.{name}",
+                f"The manifest asks for {kind.option} = {limit}, and says {name} = {has}.",
+            )
 
 
 def _keeps(bound: str, has: Any, threshold: float) -> bool:

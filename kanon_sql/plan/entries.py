@@ -21,7 +21,7 @@ from kanon_sql.call.options import (
 )
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, OF_GROUPING
-from kanon_sql.measure.model_metrics import OF_ALL_CLASSES, REACHED, REQUESTED
+from kanon_sql.measure.model_metrics import OF_ALL_CLASSES, OF_PEOPLE, REACHED, REQUESTED
 from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.methods import CHOICES
@@ -82,6 +82,8 @@ def option_names(options: Json) -> tuple[set[str], set[str]]:
     if method is not None and method.searches:
         needed -= {"effort"}
     may = {"sampling_weight", "entity", "entity_rows", *OF_ALL_CLASSES}
+    if set(OF_PEOPLE) & set(options):
+        needed |= {"population", *OF_PEOPLE}
     models = set(options_of(ModelOptions))
     # a seed is told where nothing is secret
     if options.get("seed") is None or models & set(options):
@@ -106,6 +108,7 @@ def metric_names(manifest: Json) -> set[str]:
     known += PARTS if options.get("within") else ()
     known += LEDGER if "ledger" in options else ()
     known += [asked for name, asked in OF_ALL_CLASSES.items() if options.get(name) is not None]
+    known += [m for name, both in OF_PEOPLE.items() if name in options for m in both]
     names = {metric.name for metric in known if metric.public != "no"}
     for metric in DIVERSITY:
         names |= (

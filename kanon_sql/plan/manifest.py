@@ -28,7 +28,7 @@ from kanon_sql.measure.metrics import (
     OF_GROUPING,
     VERBATIM,
 )
-from kanon_sql.measure.model_metrics import LOSS, OF_ALL_CLASSES, OF_MODELS
+from kanon_sql.measure.model_metrics import LOSS, OF_ALL_CLASSES, OF_MODELS, OF_PEOPLE
 from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import WEIGHTED
@@ -65,9 +65,10 @@ RULED = {"quasi_identifier": "quasi_identifier", "release": "other"}
 """The role of columns that nobody gave one, by what becomes of them: of 'error' there are none, and
 with 'drop' no query reads them."""
 
+_PEOPLE = tuple(metric for both in OF_PEOPLE.values() for metric in both)
 _TOLD = (
     *METRICS, *DIVERSITY, ATTRIBUTE, OF_GROUPING, VERBATIM, NOTICE, *OF_MODELS, LOSS,
-    *OF_ALL_CLASSES.values(), *WEIGHTED, *PERSONS, *PARTS, *LEDGER,
+    *OF_ALL_CLASSES.values(), *_PEOPLE, *WEIGHTED, *PERSONS, *PARTS, *LEDGER,
 )
 """All that anonymize_metrics tells."""
 
@@ -79,7 +80,7 @@ OF_WHOLE = tuple(metric.name for metric in _TOLD if metric.public == "whole")
 
 EXACT = tuple(
     metric.name
-    for metric in (*METRICS, *DIVERSITY, *OF_MODELS, *OF_ALL_CLASSES.values(), *WEIGHTED)
+    for metric in (*METRICS, *DIVERSITY, *OF_MODELS, *OF_ALL_CLASSES.values(), *_PEOPLE, *WEIGHTED)
     if not metric.by_source
 )
 """Those that are counted on what comes out. Of the others, three digits are told where they are no

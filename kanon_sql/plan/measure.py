@@ -26,7 +26,7 @@ from kanon_sql.measure.metrics import (
     Metric,
     filled,
 )
-from kanon_sql.measure.model_metrics import model_metrics, whole_metrics
+from kanon_sql.measure.model_metrics import metrics_of_others, model_metrics
 from kanon_sql.measure.part_metrics import OF_EACH, PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import WEIGHTED
@@ -188,7 +188,8 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
         rows=metric_rows([
             *known, *diverse, *weighted, *(PERSONS if call.roles.entity is not None else ()),
             *(PARTS if call.roles.within and not call.by_part else ()),
-            *model_metrics(task.models), *whole_metrics(task.whole), *_of_ledger(call, is_point),
+            *model_metrics(task.models), *metrics_of_others(task.whole, task.of_population),
+            *_of_ledger(call, is_point),
         ], values),
         grouping_text=literal(OF_GROUPING.description),
         attribute_unit=literal(ATTRIBUTE.unit),

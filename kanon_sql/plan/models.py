@@ -187,7 +187,7 @@ def _histogram(call: GroupingCall, column: str) -> str:
 
 def combinations(call: GroupingCall) -> str:
     """The stage of the combinations of released values; nothing where nobody asks for it."""
-    if not call.task.models and call.roles.entity is None:
+    if not call.task.models and call.roles.entity is None and call.population is None:
         return ""
     columns = "COLUMNS(* EXCLUDE (__kanon_class))"
     return statement("models.combinations", seen=seen(columns)) + "\n"

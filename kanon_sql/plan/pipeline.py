@@ -37,6 +37,7 @@ from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.plan.models import secret_trees
 from kanon_sql.plan.parts import parts_sql, refusals_of_parts
 from kanon_sql.plan.persons import described_entity, person_keys_sql
+from kanon_sql.plan.population import people_stage, people_table
 from kanon_sql.plan.repeated import repeated_sql, source_holes, unnamed_sql
 from kanon_sql.plan.single_attribute import tables_sql
 from kanon_sql.plan.verify import verify_holes
@@ -319,12 +320,12 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         repeated=repeated_sql(call, columns),
         unnamed=unnamed_sql(call),
         suppress=without_nulls if task.nulls == "suppress" else "",
-        trees=trees.stages() + secret_trees(call).stages(),
+        trees=trees.stages() + secret_trees(call).stages() + people_stage(call),
         keyed=trees.keyed("__kanon_kept"),
         one_keyed=one_empty_row(trees.keyed("__kanon_source")),
         one_source=one_empty_row("__kanon_source"),
         hierarchies=trees_argument(trees, secret_trees(call)),
-        tables=tables_sql(call.tables, tables_of_ledger(call)),
+        tables=tables_sql(call.tables, [*tables_of_ledger(call), *people_table(call)]),
         ledger=before_sql(call),
         label=_key(task.class_label),
         cell=_cell(call),

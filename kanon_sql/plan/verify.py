@@ -13,6 +13,7 @@ from kanon_sql.plan.parts import (
     stages_of_left,
 )
 from kanon_sql.plan.persons import persons_stages, refusals_of_persons, too_many_out
+from kanon_sql.plan.population import covered_stages, refusals_of_population
 from kanon_sql.plan.whole import refusals_of_whole
 from kanon_sql.privacy import KAnonymity
 
@@ -62,12 +63,12 @@ def verify_holes(call: GroupingCall) -> dict[str, object]:
     return {
         "models": (
             stages_of_left(call) + combinations(call) + persons_stages(call)
-            + released_models(call) + after_sql(call)
+            + covered_stages(call) + released_models(call) + after_sql(call)
         ),
         "constraints": (
             refusals_of_crossing(call) + ("" if joins else constraints_sql(call.task))
             + refusals_of_persons(call, joins) + refusals_of_models(call)
-            + refusals_of_whole(call) + verified_ledger(call)
+            + refusals_of_whole(call) + refusals_of_population(call) + verified_ledger(call)
         ),
         "too_many": _too_many(call),
         "lost_error": literal(LOST),

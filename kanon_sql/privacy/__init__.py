@@ -19,6 +19,7 @@ from kanon_sql.privacy.delta import DeltaDisclosure, DeltaOptions
 from kanon_sql.privacy.entity import EntityShare
 from kanon_sql.privacy.frequency import AlphaFrequency, AlphaOptions
 from kanon_sql.privacy.k_anonymity import KAnonymity
+from kanon_sql.privacy.k_map import KMap, KMapOptions
 from kanon_sql.privacy.l_diversity import (
     DistinctDiversity,
     DiversityOptions,
@@ -33,6 +34,7 @@ from kanon_sql.privacy.model import (
     PrivacyModel,
     Threshold,
 )
+from kanon_sql.privacy.population import PopulationConstraint
 from kanon_sql.privacy.t_closeness import Closeness, ClosenessOptions
 from kanon_sql.privacy.whole import WholeConstraint
 
@@ -42,6 +44,7 @@ __all__ = [
     "MODEL_KINDS",
     "NULLS",
     "OF_MODEL",
+    "OF_POPULATION",
     "THRESHOLDS",
     "WHOLE",
     "AlphaFrequency",
@@ -54,12 +57,16 @@ __all__ = [
     "EntityShare",
     "EntropyDiversity",
     "KAnonymity",
+    "KMap",
     "ModelOptions",
+    "PopulationConstraint",
+    "PopulationOptions",
     "PrivacyModel",
     "RecursiveDiversity",
     "Threshold",
     "WholeConstraint",
     "WholeOptions",
+    "for_mergers",
     "for_trial",
     "model_of",
     "read_constraint",
@@ -104,7 +111,18 @@ class WholeOptions(AverageRiskOptions):
     """What all classes must keep together; it is checked on the released values."""
 
 
-_KINDS: tuple[type[Constraint], ...] = (KAnonymity, EntityShare, *MODELS, *WHOLE)
+OF_POPULATION: tuple[type[PopulationConstraint], ...] = (KMap,)
+"""What options ask of the classes, held against a population."""
+
+
+@dataclass(frozen=True)
+class PopulationOptions(KMapOptions):
+    """What every class must have of a population; it is checked on the released classes."""
+
+
+_KINDS: tuple[type[Constraint], ...] = (
+    KAnonymity, EntityShare, *MODELS, *WHOLE, *OF_POPULATION
+)
 CONSTRAINTS: dict[str, type[Constraint]] = {kind.name: kind for kind in _KINDS}
 """By its word, all that classes can be asked to keep."""
 
@@ -124,6 +142,11 @@ def model_of(option: str, said: Mapping[str, Any]) -> type[PrivacyModel]:
 def for_trial(column: str) -> PrivacyModel:
     """A model for a trial run: kernels are the same for all of them."""
     return Closeness(column=column, t=0.1)
+
+
+def for_mergers() -> WholeConstraint:
+    """A demand for a trial run that merges half of the classes of two records."""
+    return AverageRisk(0.25)
 
 
 def read_constraint(data: Mapping[str, Any]) -> Constraint:

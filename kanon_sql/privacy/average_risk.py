@@ -65,7 +65,3 @@ class AverageRisk(WholeConstraint):
             f"{classes}::HUGEINT * {exact.denominator}::HUGEINT "
             f"> {persons}::HUGEINT * {exact.numerator}::HUGEINT"
         )
-
-    def for_trial(self) -> WholeConstraint:
-        """Half of the classes of two records each."""
-        return AverageRisk(0.25)

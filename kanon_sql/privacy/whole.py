@@ -94,10 +94,6 @@ class WholeConstraint(Constraint):
             f"Nothing was released; please report this as a bug of the method {method}."
         )
 
-    def for_trial(self) -> WholeConstraint:
-        """The same for a trial run, in which it must leave something to do."""
-        raise NotImplementedError
-
 
 def read_whole(
     kinds: tuple[type[WholeConstraint], ...], options: Any

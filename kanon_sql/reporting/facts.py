@@ -52,8 +52,8 @@ class SourceColumn:
         type: as what it is released; None where it isn't.
         loss: the share of its information that is lost, 0 .. 1; of a quasi-identifier.
         loss_metric: the metric that says so.
-        origin: who decided the role: 'call', 'relation', 'comment' or 'view'; empty where that is
-            the rule for columns that nobody named.
+        origin: who decided the role: 'call', 'relation', 'comment', 'view' or the name of a file;
+            empty where that is the rule for columns that nobody named.
         drives: the share of the ways to single somebody out of the source that it is part of.
     """
 

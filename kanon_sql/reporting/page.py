@@ -55,7 +55,7 @@ def _environment() -> Environment:
         "cell": cell, "named": named,
         "role": lambda role: str(role).replace("_", "-"), "points": points,
         "words": lambda name: str(name).replace("_", " ").capitalize(),
-        "origin": ORIGINS.__getitem__,
+        "origin": lambda origin: ORIGINS.get(origin, origin),
     }
     return environment
 

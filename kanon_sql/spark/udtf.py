@@ -24,6 +24,7 @@ from pyspark.sql.udtf import AnalyzeResult, PartitioningColumn
 
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.models import secret_seed
+from kanon_sql.call.population import NOT_TOGETHER, compared_by
 from kanon_sql.duckdb.session import Session, bound, relation_and_options
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
 from kanon_sql.names import caseless, literal
@@ -90,6 +91,9 @@ def analyze(
             raise OptionError(NO_CONSTANT.format(name))
     options = {name: _plain(argument.value) for name, argument in arguments.items()}
     within = options.pop("within", None) or []
+    limit = compared_by(options)
+    if within and limit is not None:  # each part would be held against the people of all parts
+        raise OptionError(NOT_TOGETHER.format(limit, "within"))
     rows: StructType = tables[0].dataType
     apart = _apart([within] if isinstance(within, str) else list(within), rows)
     own = _without(rows, apart)

@@ -25,6 +25,7 @@ from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
+from kanon_sql.points.people import Population
 from kanon_sql.points.points import Grouping, Points
 from kanon_sql.stages.block import going_on_of, keep_facts, totals_of, with_known
 from kanon_sql.stages.facts import facts_of
@@ -94,6 +95,10 @@ def group_rows(
         started = perf_counter()
         grouping = _grouped(points, task, records, watch)
         beside = totals_of(points, grouping)
+        recalled = Recalled(grouping, perf_counter() - started, False)
+    elif prepared.people is not None:  # of which no key tells
+        started = perf_counter()
+        grouping = _grouped(points, task, records, watch, prepared.people)
         recalled = Recalled(grouping, perf_counter() - started, False)
     else:
         with of_persons(prepared.persons):
@@ -203,13 +208,14 @@ class GroupingWork:
 
 
 def _grouped(
-    points: Points, task: GroupTask, records: Encoded | Items, watch: Watch | None
+    points: Points, task: GroupTask, records: Encoded | Items, watch: Watch | None,
+    people: Population | None = None,
 ) -> Grouping:
     """Groups the points; what is refused tells of codes that the graph doesn't know."""
     if len(points) == 0:  # no row has a place
         return Grouping(np.zeros(0, np.int64), {}, None, np.zeros((0, 2, 2)))
     try:
-        return group_points(points, task, watch)
+        return group_points(points, task, watch, people)
     except DataError as refusal:
         unknown = int(records.facts.get("codes_unknown", 0))
         if unknown == 0:

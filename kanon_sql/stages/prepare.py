@@ -14,6 +14,7 @@ from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.encode.persons import Persons, numbered_anew, of_persons, persons_of
+from kanon_sql.encode.population import read_people
 from kanon_sql.encode.sensitive import fit_sensitive
 from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.errors import DataError
@@ -23,10 +24,14 @@ from kanon_sql.methods.auto import TableShape as Looked
 from kanon_sql.methods.auto import settle
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
+from kanon_sql.points.people import Population
 from kanon_sql.points.points import Grouping, Labels, Points
 from kanon_sql.privacy.feasible import persons_among, refuse_infeasible
 from kanon_sql.stages.block import GoingOn
 from kanon_sql.stages.ledger import Past, past_of_newcomers, read_past
+
+POPULATION = "population"
+"""The name of the population among the relations beside the one that is anonymized."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ class Prepared:
         chosen: what is told of the method, where it was left to kanon_sql.methods.auto.
         seconds: how long it took to prepare them.
         persons: whose rows the records stand for, where they are persons.
+        people: the population against which classes are held, if one is.
         past: what a ledger says of them, where they go on from earlier releases.
     """
 
@@ -52,6 +58,7 @@ class Prepared:
     persons: Persons | None = None
     past: Past | None = None
     chosen: str | None = None
+    people: Population | None = None
 
     @property
     def count(self) -> int:
@@ -128,6 +135,13 @@ def prepare(
         refuse_infeasible(points, task.models)
         _refuse_whole(points, task)
     numbers = records.in_order(rows.numbers("row"))
+    people = None
+    if task.of_population:
+        assert isinstance(records, Encoded)
+        people = read_people((tables or {})[POPULATION], rows, columns, records.order)
+        everybody = people.covered(np.arange(len(points)))
+        for each in task.of_population:
+            each.refuse(everybody)
     past = None
     if ledger is not None:
         assert isinstance(records, Encoded) and persons is not None
@@ -138,7 +152,8 @@ def prepare(
             shown = persons.shown[numbers]
             past = read_past(ledger, tables or {}, records, shown, trees or {}, types)
     return Prepared(
-        points, records.bare(), numbers, task, perf_counter() - started, persons, past, chosen
+        points, records.bare(), numbers, task, perf_counter() - started, persons, past, chosen,
+        people,
     )
 
 

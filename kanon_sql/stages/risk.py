@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.measure.dis import dis_scores
 from kanon_sql.measure.population import individual_risk, pitman, zayatz
-from kanon_sql.measure.uniques import Integers, find_uniques
+from kanon_sql.measure.uniques import Integers, Uniques, find_uniques
 
 MOST_COLUMNS = 62
 """Of more than these, sets of columns aren't looked at: their bits are held in a whole number."""
@@ -39,9 +40,9 @@ def measure_risk(
         watch: may stop it.
 
     Returns:
-        individual_max, individual_mean, individual_above, pitman, zayatz, uniques, unique_rows and
-        least_columns, each None where it can't be told; columns: name and share of each; subsets:
-        name, distinctness and separation of each.
+        individual_max, individual_mean, individual_above, pitman, zayatz, uniques, unique_rows,
+        least_columns, dis_mean and dis_max, each None where it can't be told; columns: name and
+        share of each; subsets: name, distinctness and separation of each.
 
     Raises:
         DataError: too many sets of columns to look at.
@@ -50,7 +51,7 @@ def measure_risk(
     return {
         **(_individual(pairs, options["k"]) if options["weighted"] else {}),
         **_population(counts, people),
-        **_by_columns(combinations, names, options, watch),
+        **_by_columns(combinations, names, people, options, watch),
     }
 
 
@@ -93,8 +94,20 @@ def _codes(combinations: pa.Array, width: int) -> Integers:
     return codes
 
 
+def _dis(
+    uniques: Uniques, sizes: Integers, width: int, people: float
+) -> dict[str, float]:
+    """The DIS scores of the rows; 0 of those that are no sample unique."""
+    rows, pairs = int(sizes.sum()), int((sizes == 2).sum())
+    scores = dis_scores(uniques.scores[uniques.rows], pairs, width, rows / people)
+    return {
+        "dis_mean": float(np.sort(scores).sum()) / rows, "dis_max": float(scores.max(initial=0.0))
+    }
+
+
 def _by_columns(
-    combinations: pa.Array, names: Sequence[str], options: Mapping[str, Any], watch: Watch
+    combinations: pa.Array, names: Sequence[str], people: float | None,
+    options: Mapping[str, Any], watch: Watch,
 ) -> dict[str, Any]:
     width = len(names)
     if width > MOST_COLUMNS or not len(combinations):
@@ -114,6 +127,8 @@ def _by_columns(
             "uniques": uniques.total, "unique_rows": int(uniques.rows.sum()),
             "least_columns": uniques.least,
         }
+        if most >= width and people is not None:  # a larger unique would be missing in the scores
+            facts |= _dis(uniques, sizes, width, people)
     return {
         **facts,
         "columns": [

@@ -47,7 +47,7 @@ def test_every_option_is_a_keyword_that_need_not_be_given(call: str) -> None:
     own = {
         "release": {"to", "private"},
         "report": {"title", "queries", "compare", "evidence", "predict"},
-        "evidence": {"control", "released", "population", "attacks"},
+        "evidence": {"control", "released", "attacks"},
         "compare": {"methods"},
     }.get(call, set())
     like = {

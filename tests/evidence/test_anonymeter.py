@@ -98,7 +98,7 @@ def test_inference(tables: Any, ours: Any, secret: str) -> None:
     with Session(tables) as session:
         source, held = relation_and_options(session, "inside", CALL)
         release, _, _ = attacked_release(
-            session, source, held, EvidenceRequest("released", "outside", None, MANY)
+            session, source, held, EvidenceRequest("released", "outside", MANY)
         )
     outcomes = {
         each.label: each for each in inference(

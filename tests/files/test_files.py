@@ -200,6 +200,24 @@ def test_the_folder_is_there_whole_or_not_at_all(
 
 
 @pytest.mark.slow
+def test_a_release_with_too_many_classes_is_stopped_by_what_is_read_from_the_files(
+    lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {**OPTIONS, "max_average_risk": 0.1}
+    found = kanon_sql.anonymize_files(lake, tmp_path / "out", **given)
+    assert found.metrics["average_risk_requested"] == 0.1
+    assert 10 * found.metrics["classes"] <= found.metrics["rows_released"]
+    rows, write = found.metrics["rows_released"], engine.Files.write
+    monkeypatch.setattr(
+        engine.Files, "write",
+        lambda *given: write(*given)._replace(classes=rows // 10 + 1, least=OPTIONS["k"]),
+    )
+    with pytest.raises(ReleaseError, match=r"rows don't keep max_average_risk = 0\.1"):
+        kanon_sql.anonymize_files(lake, tmp_path / "more", **given)
+    assert not (tmp_path / "more").exists()
+
+
+@pytest.mark.slow
 def test_a_release_below_k_is_stopped_by_what_is_read_from_the_files(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

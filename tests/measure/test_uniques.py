@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
+from math import factorial
 
 import numpy as np
 import pytest
@@ -72,6 +73,10 @@ def test_they_are_those_of_the_definition(
     assert {row for row, has in zip(distinct, found.rows, strict=True) if has} == {
         row for row, _ in expected
     }
+    for row, score in zip(distinct, found.scores.tolist(), strict=True):
+        assert score == sum(
+            factorial(width - len(columns)) for own, columns in expected if own == row
+        )
     for column, share in enumerate(found.shares(width)):
         held = sum(column in columns for _, columns in expected)
         assert share == (held / len(expected) if expected else None)
@@ -101,6 +106,7 @@ def test_the_search_can_be_stopped() -> None:
 def test_of_no_rows_nothing_is_found() -> None:
     found = find_uniques(np.zeros((0, 3), np.int64), np.zeros(0, np.int64), 3, 2)
     assert found.counts == {} and list(found.shares(3)) == [None, None, None]
+    assert len(found.scores) == 0
     assert [s.classes for s in found.subsets] == [0] * 6
 
 

@@ -90,6 +90,12 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
         {"k": 5, "quasi_identifiers": ["age", "zip"], "identifiers": ["name"],
          "sensitive": ["job", "disease"], "max_average_risk": 0.1},
     ),
+    "people": (
+        "anonymize_metrics",
+        {"k": 5, "quasi_identifiers": ["age", "zip"], "identifiers": ["name"],
+         "sensitive": ["job", "disease"], "k_map": 8, "population": "patients",
+         "hierarchies": {"zip": "prefix"}},
+    ),
     "persons": (
         "anonymize_metrics",
         {"k": 4, "entity": "name", "sensitive": ["disease"], "l": 2, "suppress": 0.1, "seed": 7},
@@ -157,7 +163,8 @@ AS_IN = {
                     "roles_by_name"),
     **dict.fromkeys(["all_but_sensitive", "centers", "same_levels", "suppressed"], "hierarchies"),
     **dict.fromkeys(["ledger", "ledger_begun", "models", "persons_apart"], "ledger_models"),
-    **dict.fromkeys(["clusters", "metrics", "metrics_by_part", "parts_of_persons"], "persons"),
+    **dict.fromkeys(["clusters", "metrics", "people", "metrics_by_part", "parts_of_persons"],
+                    "persons"),
     **dict.fromkeys(["parts_with_centers"], "parts"),
     **dict.fromkeys(["audit", "audit_by_part", "audit_parts", "audit_persons", "audit_sensitive"],
                     "audit_both"),

@@ -11,6 +11,7 @@ import pytest
 
 import kanon_sql
 from tests.support.pages import read
+from tests.support.shell import Shell
 
 pytest.importorskip("jinja2", reason="the extra 'report' isn't installed")
 pytest.importorskip("vl_convert", reason="the extra 'report' isn't installed")
@@ -30,6 +31,42 @@ def test_the_first_screen_says_who_decided_each_role(con: Con, tmp_path: Path) -
     finally:
         for column in ("age", "job", "zip"):
             con.execute(f"COMMENT ON COLUMN patients.{column} IS NULL")
+
+
+CONFIG = """
+[tables.patients]
+input = "patients.parquet"
+output = "released.parquet"
+roles = {roles}
+
+[tables.patients.options]
+k = 5
+others = "drop"
+hierarchies = {{ zip = "zips.csv" }}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("roles", [
+    '{ age = "quasi_identifier", zip = "quasi_identifier", disease = "sensitive" }',
+    '{ age = "quasi_identifier", zip = "quasi_identifier", job = "other" }',
+])
+def test_roles_of_a_file_are_decided_by_it(con: Con, shell: Shell, roles: str) -> None:
+    Path("jobs").mkdir()
+    con.execute("COPY patients TO 'jobs/patients.parquet'")
+    con.execute("COPY (SELECT DISTINCT zip AS level0, '*' AS level1 FROM patients) "
+                "TO 'jobs/zips.csv'")
+    Path("jobs/kanon.toml").write_text(CONFIG.format(roles=roles))
+    for source in ((), ("jobs/released.parquet",), ("jobs/patients.parquet",)):
+        assert shell("report", *source, "--config", "jobs/kanon.toml", "-o", "r.html") == 0
+        found = read(Path("r.html"))
+        assert ["zip", "quasi-identifier", "generalized", "kanon.toml"] in found.cells
+        assert "the call" not in {cells[-1] for cells in found.cells}
+    assert shell("report", "--config", "jobs/kanon.toml", "-o", "r.html", "-k", "4") == 2
+    assert shell.err.startswith("kanon: --config names a file that has all options")
+    Path("jobs/kanon.toml").write_text(CONFIG.format(roles=roles).replace("k = 5", "k = 100"))
+    assert shell("report", "--config", "jobs/kanon.toml", "-o", "r.html") in (3, 4)
+    assert "kanon.toml, line " in shell.err
 
 
 def test_attacks_are_told_with_their_control(con: Con, tmp_path: Path) -> None:

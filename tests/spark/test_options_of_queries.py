@@ -299,6 +299,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "refine_seconds": (
         {"effort": "balanced", "refine_seconds": 1.0}, "'refine_seconds' looks at all rows"
     ),
+    "k_map": ({"k_map": 5, "population": "a.parquet"}, "'k_map' looks at all rows"),
     "keep_order": ({"keep_order": True}, "keep_order requests the original order"),
     "joined parts beside entity": (
         {**WITHIN, "small_parts": "join", "entity": "patient"}, "Spark counts those of each"

@@ -64,6 +64,8 @@ def test_within_is_a_release_for_each_combination(spark: Any, sql: Any) -> None:
     ("TABLE(patients), kk => 5, {}", "has no option 'kk'"),
     ("TABLE(patients), k => CAST(rand() * 9 AS INT), {}", "'k' is not a constant"),
     ("k => 5, {}", "The table is missing"),
+    ("TABLE(patients), k => 5, {}, within => 'site', k_map => 5, population => 'a.parquet'",
+     "Leave k_map or within out"),
     ("TABLE(patients), k => 250, {}, within => 'site'", "fewer than k = 250"),
 ])
 def test_what_is_refused(sql: Any, call: str, said: str) -> None:

@@ -35,6 +35,7 @@ WHERE = {
     "grouping": "options.md#the-grouping",
     "models": "options.md#privacy-models",
     "all classes": "options.md#all-classes-together",
+    "people": "risk.md#a-limit-against-a-population",
     "release": "options.md#the-release",
     "measuring": "options.md#measuring",
     "risk": "risk.md#how-much-is-allowed",

@@ -20,7 +20,7 @@ from kanon_sql.measure.audit_metrics import AUDIT
 from kanon_sql.measure.column_metrics import OF_COLUMN
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, VERBATIM, Metric
-from kanon_sql.measure.model_metrics import LOSS, OF_ALL_CLASSES, OF_MODELS
+from kanon_sql.measure.model_metrics import LOSS, OF_ALL_CLASSES, OF_MODELS, OF_PEOPLE
 from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
@@ -218,6 +218,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         *OF_MODELS, replace(LOSS, unit="percent, or cells")
     )),
     "metrics: all classes": partial(metrics, tuple(OF_ALL_CLASSES.values())),
+    "metrics: people": partial(metrics, tuple(m for both in OF_PEOPLE.values() for m in both)),
     "metrics: each quasi-identifier": partial(
         metrics, (ATTRIBUTE, VERBATIM, *OF_COLUMN.values())
     ),

@@ -79,7 +79,7 @@ def make_release(
     """Makes one release of a file, and tells of it."""
     writes = writes_to(job.input, job.database, job.output) or "ledger" in job.options
     with opened(job.input, job.database, writes=writes) as read:
-        chosen = {**job.options, **_roles(config, job, read)}
+        chosen = options_of_job(config, job, read)
         if dry_run:
             result = dry(read, chosen)
             if not as_json:
@@ -114,6 +114,11 @@ def _release(
         return {**files.metrics, "said": files_sentence(files)}
     release(read, chosen, place)
     return summary(read, chosen)
+
+
+def options_of_job(config: Config, job: ReleaseJob, read: InputSource) -> dict[str, Any]:
+    """All options of a release, the roles among them."""
+    return {**job.options, **_roles(config, job, read)}
 
 
 def _roles(config: Config, job: ReleaseJob, read: InputSource) -> dict[str, Any]:
