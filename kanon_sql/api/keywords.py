@@ -122,7 +122,7 @@ class ReleaseKeywords(GroupingKeywords, total=False):
 
     ledger: Any
     attacker: AttackerName | None
-    headroom: int | None
+    headroom: int | Literal["auto"] | None
     within: str | Sequence[str] | None
     small_parts: SmallPartsName | None
 
@@ -139,7 +139,7 @@ class ComparedKeywords(SharedKeywords, total=False):
 
     ledger: Any
     attacker: AttackerName | None
-    headroom: int | None
+    headroom: int | Literal["auto"] | None
     within: str | Sequence[str] | None
     small_parts: SmallPartsName | None
     by_part: bool | None
