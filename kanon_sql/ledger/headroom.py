@@ -87,9 +87,11 @@ def headroom_for(k: int, attacker: str, churn: float) -> Headroom:
     """
     if attacker != "knows_presence":
         return Headroom(0, churn)
+    if k == 1:
+        return Headroom(0, churn, 0.0)
     stay = (1.0 - churn) ** (RELEASES - 1)
     if stay == 0.0:
-        return Headroom(k, churn, float(k > 1))
+        return Headroom(k, churn, 1.0)
     gone, kept = 1.0 - stay, 0.0
     chance = (k - 1) * log(stay)  # that nobody leaves; as a logarithm, which is never too small
     for headroom in range(k + 1):
