@@ -124,7 +124,7 @@ class ReleaseKeywords(GroupingKeywords, total=False):
 
     ledger: Any
     attacker: AttackerName | None
-    headroom: int | None
+    headroom: int | Literal["auto"] | None
     within: str | Sequence[str] | None
     small_parts: SmallPartsName | None
 
@@ -141,7 +141,7 @@ class ComparedKeywords(SharedKeywords, total=False):
 
     ledger: Any
     attacker: AttackerName | None
-    headroom: int | None
+    headroom: int | Literal["auto"] | None
     within: str | Sequence[str] | None
     small_parts: SmallPartsName | None
     by_part: bool | None

@@ -31,7 +31,7 @@ class Ledger:
         relation: the ledger; None for the first release.
         entity: the column that says whose row a row is.
         attacker: whom releases are kept from, 'knows_presence' or 'knows_absence'.
-        headroom: how many persons above k new classes get.
+        headroom: how many persons above k new classes get, or 'auto'.
         largest: the largest number of a class before, where the rows are a block of those who were
             never released; then the relation has the classes that go on, and what they published.
     """
@@ -39,7 +39,7 @@ class Ledger:
     relation: Relation | None
     entity: str
     attacker: str
-    headroom: int
+    headroom: int | str
     largest: int | None = None
 
 

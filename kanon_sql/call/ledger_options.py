@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from kanon_sql import renamed
+from kanon_sql.errors import OptionError
 from kanon_sql.option import GROUPING_CALLS, option
-from kanon_sql.validators import name_like, one_of, whole
+from kanon_sql.validators import name_like, one_of, spelled, whole
 
 ATTACKERS = {
     "knows_presence": "an attacker who knows in which releases a person is, so that each person "
@@ -15,6 +17,15 @@ ATTACKERS = {
     "persons share each complete history",
 }
 LEDGER_CALLS = tuple(call for call in GROUPING_CALLS if call != "anonymize_clusters")
+
+
+def whole_or_auto(name: str, value: Any) -> int | str:
+    """A whole number of 0 or more, or 'auto'."""
+    if spelled(value, ["auto"]):
+        return "auto"
+    if isinstance(value, str):
+        raise OptionError(f"{name} must be 'auto' or a whole number of 0 or more. Got {value!r}.")
+    return whole(0)(name, value)
 
 
 @dataclass(frozen=True)
@@ -35,8 +46,9 @@ class LedgerOptions:
         + "; ".join(f"'{name}' is {text}" for name, text in ATTACKERS.items()) + ".",
         default_text="'knows_presence'", calls=LEDGER_CALLS,
     )
-    headroom: int | None = option(
-        None, whole(0),
-        "The number of persons above k that a new class gets, so that it survives when some leave.",
-        type="INTEGER", default_text="1 with a ledger, else 0", calls=LEDGER_CALLS,
+    headroom: int | str | None = option(
+        None, whole_or_auto,
+        "The number of persons above k that a new class gets, so that it survives when some leave. "
+        "'auto' chooses it by the churn that the ledger shows.",
+        type="INTEGER or 'auto'", default_text="1 with a ledger, else 0", calls=LEDGER_CALLS,
     )

@@ -25,6 +25,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "int": {"type": "integer"},
     "float": NUMBER,
     "bool": {"type": "boolean"},
+    "int | str": {"type": ["integer", "string"]},
     "float | str": {"type": ["number", "string"]},
     "tuple[str, ...]": TEXTS,
     "dict[str, float]": {"type": "object", "additionalProperties": NUMBER},

@@ -56,7 +56,7 @@ def release_beside_ledger(engine: FileEngine) -> dict[str, Any]:
     return {
         **metrics, "blocks": len(sizes), "release": known.release,
         "rows_withheld": known.present - known.stale - known.shown, "rows_stale": known.stale,
-        "rows_waiting": known.newcomers - released,
+        "rows_waiting": known.newcomers - released, **past.headroom(known).facts,
         **_entered(engine, past, known, engine.pieces(parts), output),
     }
 
@@ -84,8 +84,10 @@ def _parts(engine: FileEngine, past: LedgerInFiles, known: Known) -> list[Part]:
     learned = replace(past.learned, rows=known.newcomers)
     leaves = engine.cut(FileRows(engine.session, request, engine.work), learned, 0)
     parts, largest = [], known.largest
-    for block in blocks_of(leaves, task, 0, past.ledger.headroom):
-        parts.append(Part(0, request, past.learned_by(block.rows, largest, classes), [block]))
+    room = past.headroom(known).persons
+    for block in blocks_of(leaves, task, 0, room):
+        of_block = past.learned_by(block.rows, largest, room, classes)
+        parts.append(Part(0, request, of_block, [block]))
         largest += block.rows // task.k
     return parts
 

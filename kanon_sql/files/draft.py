@@ -32,7 +32,9 @@ DRAFT = ".kanon-draft"
 OUT, BEFORE, LOCK = "out", "before", "lock"
 """In a draft: the output as it grows, the one that it replaces, and the lock."""
 
-UNTOLD = ("rows_withheld", "rows_stale", "rows_waiting", "rows_joining")
+UNTOLD = (
+    "rows_withheld", "rows_stale", "rows_waiting", "rows_joining", "churn", "withheld_expected",
+)
 """Metrics that tell of a ledger, and stand in no file of the release."""
 
 BUSY = (

@@ -27,6 +27,7 @@ from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.encode.arrow import SideTable
 from kanon_sql.errors import DataError
 from kanon_sql.files.piece import ROW_GROUP
+from kanon_sql.ledger.headroom import ASSUMED, Headroom, churn_of, headroom_for
 from kanon_sql.ledger.histories import read_histories
 from kanon_sql.ledger.shown import STAY
 from kanon_sql.names import caseless, literal, quoted
@@ -52,6 +53,7 @@ class Known:
         shown: how many of them are released.
         stale: how many changed since they were.
         newcomers: how many persons take part who were never released.
+        churn: the share of the persons that leaves from one release to the next.
     """
 
     release: int
@@ -61,6 +63,7 @@ class Known:
     shown: int
     stale: int
     newcomers: int
+    churn: float
 
     @property
     def facts(self) -> BlockFacts:
@@ -158,22 +161,22 @@ class LedgerInFiles:
         )
         ((newcomers, stale),) = self._rows("counts", persons=self.persons)
         if relation is None:
-            return Known(FIRST, 0, None, 0, 0, 0, newcomers)
+            return Known(FIRST, 0, None, 0, 0, 0, newcomers, ASSUMED)
         ((release, largest, least),) = self._rows("numbers", ledger=relation.sql)
-        present, shown = self._stay()
+        present, shown, churn = self._stay()
         self._run("going_on", ledger=relation.sql, path=self._path("on"))
         self._write_known()
         self._run(
             "newcomers", rows=rows_sql(self.request, keyed=False), persons=self.persons,
             entity=quoted(self.ledger.entity), path=self._path("newcomers"),
         )
-        return Known(release, largest, least, present + stale, shown, stale, newcomers)
+        return Known(release, largest, least, present + stale, shown, stale, newcomers, churn)
 
     def _rows(self, name: str, **holes: Any) -> list[Any]:
         return self.session.rows(statement(f"ledger_files.{name}", **holes))
 
-    def _stay(self) -> tuple[int, int]:
-        """Decides who is shown again; how many persons might be, and are."""
+    def _stay(self) -> tuple[int, int, float]:
+        """Decides who is shown again; how many persons might be, and are; and the churn."""
         table = self.session.query(
             statement("ledger_files.histories", persons=self.persons),
             lambda relation: relation.to_arrow_table(),
@@ -190,7 +193,14 @@ class LedgerInFiles:
         }))
         self._run("shown", persons=self.persons)
         self.session.con.unregister("__kanon_stays")
-        return int(present.sum()), int(stay.sum())
+        return int(present.sum()), int(stay.sum()), churn_of(histories, present)
+
+    def headroom(self, known: Known) -> Headroom:
+        """The room of new classes."""
+        ledger = self.ledger
+        if isinstance(ledger.headroom, int):
+            return Headroom(ledger.headroom)
+        return headroom_for(self.learned.call.task.k, ledger.attacker, known.churn)
 
     def _write_known(self) -> None:
         """Writes the rows of who is shown again.
@@ -202,7 +212,7 @@ class LedgerInFiles:
         call, entity = self.learned.call, quoted(self.ledger.entity)
         rows = rows_sql(self.request, keyed=False)
         block = block_call(
-            self.request, self._of_newcomers(0), self.learned.scales, Relation(rows, ("",)),
+            self.request, self._of_newcomers(0, 0), self.learned.scales, Relation(rows, ("",)),
             self.learned.rows, "",
         )
         with self.session.refusals():
@@ -227,15 +237,19 @@ class LedgerInFiles:
             values=values_of(call), group=ROW_GROUP, path=self._path("known"),
         )
 
-    def _of_newcomers(self, largest: int) -> GroupingCall:
+    def _of_newcomers(self, largest: int, headroom: int) -> GroupingCall:
         """The call over newcomers, whose classes have numbers from there on."""
-        ledger = replace(self.ledger, relation=self.going_on, largest=largest)
+        ledger = replace(
+            self.ledger, relation=self.going_on, largest=largest, headroom=headroom
+        )
         return replace(self.learned.call, ledger=ledger)
 
-    def learned_by(self, rows: int, largest: int, going_on: GoingOn | None) -> Learned:
+    def learned_by(
+        self, rows: int, largest: int, headroom: int, going_on: GoingOn | None
+    ) -> Learned:
         """What was learned, for some newcomers, whose classes have numbers from there on."""
         return replace(
-            self.learned, rows=rows, call=self._of_newcomers(largest), counts={},
+            self.learned, rows=rows, call=self._of_newcomers(largest, headroom), counts={},
             going_on=going_on,
         )
 

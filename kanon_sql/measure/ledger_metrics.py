@@ -36,3 +36,16 @@ LEDGER = (
            public="yes"),
 )
 """Told of every call with a ledger, and of those that begin one."""
+
+OF_HEADROOM = (
+    Metric("headroom", _told("headroom"), "persons",
+           "the number of persons above k that new classes got", public="yes"),
+    Metric("churn", _told("churn"), "percent",
+           "persons of the ledger who left, or changed their quasi-identifiers, per person and "
+           "release in which they could have stayed; for the first release, the assumed 2"),
+    Metric("withheld_expected", _told("withheld_expected"), "percent",
+           "persons of the smallest new class to be expected withheld in its third release, at "
+           "that churn; NULL with 'knows_absence'; lower is better"),
+)
+"""Told of calls with the headroom 'auto'."""
+

@@ -15,7 +15,7 @@ from kanon_sql.call.choices import EFFORT_OF, REPRESENTATIONS
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS
-from kanon_sql.measure.ledger_metrics import LEDGER
+from kanon_sql.measure.ledger_metrics import LEDGER, OF_HEADROOM
 from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, OF_GROUPING
 from kanon_sql.measure.model_metrics import REACHED
 from kanon_sql.measure.part_metrics import PARTS
@@ -232,7 +232,9 @@ def _numbers(manifest: Json) -> Said:
     metrics = manifest["metrics"]
     units = {
         metric.name: metric.unit
-        for metric in (*METRICS, *DIVERSITY, *PERSONS, *PARTS, *LEDGER, *REACHED.values())
+        for metric in (
+            *METRICS, *DIVERSITY, *PERSONS, *PARTS, *LEDGER, *OF_HEADROOM, *REACHED.values(),
+        )
     }
     for name, value in metrics.items():
         plain = name.partition(" (")[0]

@@ -19,7 +19,7 @@ from kanon_sql.call.options import (
     RoleOptions,
     RunOptions,
 )
-from kanon_sql.measure.ledger_metrics import LEDGER
+from kanon_sql.measure.ledger_metrics import LEDGER, OF_HEADROOM
 from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, OF_GROUPING
 from kanon_sql.measure.model_metrics import OF_ALL_CLASSES, OF_PEOPLE, REACHED, REQUESTED
 from kanon_sql.measure.part_metrics import PARTS
@@ -107,6 +107,7 @@ def metric_names(manifest: Json) -> set[str]:
     known += PERSONS if options.get("entity") is not None and "entity_rows" in options else ()
     known += PARTS if options.get("within") else ()
     known += LEDGER if "ledger" in options else ()
+    known += OF_HEADROOM if options.get("headroom") == "auto" else ()
     known += [asked for name, asked in OF_ALL_CLASSES.items() if options.get(name) is not None]
     known += [m for name, both in OF_PEOPLE.items() if name in options for m in both]
     names = {metric.name for metric in known if metric.public != "no"}

@@ -115,13 +115,19 @@ def crowds_sql(which: str, exposed: str) -> str:
     return statement("ledger.crowds", s=f"_{which}", exposed=exposed)
 
 
+def _headroom(ledger: Ledger) -> str:
+    """The headroom that is asked for, as SQL."""
+    given = ledger.headroom
+    return str(given) if isinstance(given, int) else literal(given)
+
+
 def asked_sql(call: GroupingCall, ledger: Ledger) -> str:
     """What is asked of a release, as its ledger keeps it: SQL over __kanon_columns."""
     return statement(
         "ledger.asked",
         k=call.task.k,
         attacker=literal(ledger.attacker),
-        headroom=ledger.headroom,
+        headroom=_headroom(ledger),
         method=literal(call.task.method.name),
         version=literal(__version__),
         shown=literal(_shown(call)),

@@ -18,7 +18,7 @@ from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.call.relation import Relation
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS
-from kanon_sql.measure.ledger_metrics import LEDGER
+from kanon_sql.measure.ledger_metrics import LEDGER, OF_HEADROOM
 from kanon_sql.measure.metrics import (
     ATTRIBUTE,
     CHOSEN,
@@ -68,7 +68,7 @@ with 'drop' no query reads them."""
 _PEOPLE = tuple(metric for both in OF_PEOPLE.values() for metric in both)
 _TOLD = (
     *METRICS, *DIVERSITY, ATTRIBUTE, OF_GROUPING, VERBATIM, NOTICE, *OF_MODELS, LOSS,
-    *OF_ALL_CLASSES.values(), *_PEOPLE, *WEIGHTED, *PERSONS, *PARTS, *LEDGER,
+    *OF_ALL_CLASSES.values(), *_PEOPLE, *WEIGHTED, *PERSONS, *PARTS, *LEDGER, *OF_HEADROOM,
 )
 """All that anonymize_metrics tells."""
 

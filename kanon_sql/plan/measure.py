@@ -11,7 +11,7 @@ from kanon_sql.call.roles import Roles
 from kanon_sql.measure.audit_metrics import AUDIT
 from kanon_sql.measure.brief import BRIEF, BRIEF_NOTICES, BRIEF_ROWS, FIRST
 from kanon_sql.measure.column_metrics import OF_COLUMN
-from kanon_sql.measure.ledger_metrics import LEDGER
+from kanon_sql.measure.ledger_metrics import LEDGER, OF_HEADROOM
 from kanon_sql.measure.metrics import (
     AS_CHOSEN,
     AS_GROUPED,
@@ -212,11 +212,12 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
 
 
 def _of_ledger(call: GroupingCall, is_point: bool) -> list[Metric]:
-    """The metrics of a call with a ledger; the last is about released points."""
+    """The metrics of a call with a ledger; one is about released points."""
     if call.ledger is None:
         return []
     *others, lost = LEDGER
-    return [*others, lost if is_point else replace(lost, expression="NULL")]
+    told = [] if isinstance(call.ledger.headroom, int) else OF_HEADROOM
+    return [*others, lost if is_point else replace(lost, expression="NULL"), *told]
 
 
 def _columns_passing(call: GroupingCall) -> dict[str, str]:

@@ -17,6 +17,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.group.run import group_points
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.ledger.headroom import read_headroom
 from kanon_sql.ledger.histories import NEWCOMER, Histories, read_histories
 from kanon_sql.ledger.models import keep_models
 from kanon_sql.ledger.newcomers import groups_to_make
@@ -46,7 +47,7 @@ class Past:
     """
 
     attacker: str
-    headroom: int
+    headroom: int | str
     histories: Histories
     history: Labels
     stale: npt.NDArray[np.bool_]
@@ -138,7 +139,10 @@ def group_beside(
         chosen = old[choose(past.history[old], stay, past.lots[old])]
         labels[chosen] = past.histories.last_class[past.history[chosen]]
     newcomers = np.flatnonzero(past.history == NEWCOMER)
-    placed, recalled = _placed(past, points, newcomers, np.unique(labels[labels >= 0]), task, watch)
+    room = read_headroom(past.headroom, task.k, past.attacker, past.histories, present)
+    placed, recalled = _placed(
+        past, points, newcomers, np.unique(labels[labels >= 0]), room.persons, task, watch
+    )
     labels[newcomers] = placed
     if task.models and len(past.histories):
         labels = keep_models(
@@ -151,6 +155,7 @@ def group_beside(
         "rows_stale": int(past.stale.sum()),
         "rows_waiting": int(np.sum(placed < 0)),
         "rows_joining": int(np.sum((placed >= 0) & (placed <= past.largest))),
+        **room.facts,
     }
     if not (labels >= 0).any():
         raise DataError(NOBODY)
@@ -172,13 +177,16 @@ def group_newcomers(past: Past, points: Points, task: GroupTask, watch: Watch) -
     nobody = np.zeros(0, np.int64)
     going_on = nobody if past.classes is None else past.classes.numbers
     everybody = np.arange(len(points))
-    placed, _ = _placed(past, points, everybody, going_on, task, watch, remember=False)
+    room = read_headroom(past.headroom, task.k, past.attacker, past.histories, nobody)
+    placed, _ = _placed(
+        past, points, everybody, going_on, room.persons, task, watch, remember=False
+    )
     return Grouping(placed, {})
 
 
 def _placed(
-    past: Past, points: Points, newcomers: Labels, going_on: Labels, task: GroupTask,
-    watch: Watch, remember: bool = True,
+    past: Past, points: Points, newcomers: Labels, going_on: Labels, headroom: int,
+    task: GroupTask, watch: Watch, remember: bool = True,
 ) -> tuple[Labels, Recalled | None]:
     """The classes of newcomers, -1 of those who wait, and their grouping by the method, which is
     remembered unless they are a block of many.
@@ -193,7 +201,7 @@ def _placed(
         joined, costs = past.classes.cheapest(newcomers, going_on)
     recalled = None
     if count >= task.k:
-        own = replace(task, k=min(task.k + past.headroom, count))
+        own = replace(task, k=min(task.k + headroom, count))
         part = points.part(newcomers)
         if remember:
             recalled = _grouped(part, own, bool(len(past.histories)), watch)

@@ -306,7 +306,7 @@ def test_what_sql_refuses_is_one_sentence(
 def test_a_ledger_in_a_database(patients: Path, shell: Shell) -> None:
     call = ("release", "patients", "--database", "our.duckdb", "-k", "4", "-q", "age,zip",
             "--entity", "name",
-            "-s", "disease,job", "--ledger", "crowds", "--headroom", "1")
+            "-s", "disease,job", "--ledger", "crowds", "--headroom", "auto")
     with duckdb.connect("our.duckdb") as con:
         con.execute("CREATE TABLE patients AS FROM 'patients.parquet'")
     for name in ("first.parquet", "second.parquet"):

@@ -38,6 +38,7 @@ BY_TYPE = {
     ],
     "DOUBLE or VARCHAR": ["2.5", "'cost'"],
     "DOUBLE or 'best'": ["0.2", "'best'"],
+    "INTEGER or 'auto'": ["2", "'auto'"],
 }
 KIND_VALUES = [
     "5", "2.5", "-1", "'#'", "'pairs'", "['low', 'mid', 'it''s high']", "[1, 2, 3]",

@@ -12,7 +12,7 @@ import kanon_sql
 from kanon_sql import renamed
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.measure.audit_metrics import AUDIT
-from kanon_sql.measure.ledger_metrics import LEDGER
+from kanon_sql.measure.ledger_metrics import LEDGER, OF_HEADROOM
 from kanon_sql.measure.metrics import DIVERSITY, METRICS, VERBATIM
 from kanon_sql.measure.model_metrics import OF_MODELS
 from kanon_sql.measure.person_metrics import PERSONS
@@ -76,7 +76,7 @@ def test_an_old_call_says_the_new_one(con: duckdb.DuckDBPyConnection) -> None:
 def test_every_new_name_of_a_metric_is_one() -> None:
     known = {
         metric.name for metric in (*METRICS, *AUDIT, *DIVERSITY, VERBATIM, *OF_MODELS, *PERSONS,
-                                   *LEDGER, *RISK)
+                                   *LEDGER, *OF_HEADROOM, *RISK)
     } | COLUMNS
     assert set(renamed.METRICS.values()) <= known
     assert not set(renamed.METRICS) & (known - {"rows"})

@@ -39,7 +39,8 @@ con = registered(scope="function")
     ("presence", {}), ("absence", {}), ("presence", {"representation": "interval"}),
     ("absence", {"hierarchies": {"class": "prefix"}}), ("presence", {"keep_order": True}),
     ("absence", {"class_id": True}), ("presence", {"nulls": "suppress"}),
-    ("presence", {"method": "k_member"}),
+    ("presence", {"method": "k_member"}), ("presence", {"headroom": "auto"}),
+    ("absence", {"headroom": "auto"}),
 ], ids=str)
 def test_releases_in_several_blocks_keep_both_promises(
     con: duckdb.DuckDBPyConnection, against: str, more: dict[str, Any], tmp_path: Path
@@ -101,7 +102,7 @@ def test_releases_in_several_blocks_keep_both_promises(
     ("presence", {"representation": {"age": "interval", "*": "centroid"}}),
     ("presence", {"hierarchies": {"class": "prefix"}}), ("absence", {"nulls": "suppress"}),
     ("presence", {"representation": "suppress"}), ("presence", {"distance": "loss"}),
-    ("presence", {"column_weights": {"age": 3.0}}),
+    ("presence", {"column_weights": {"age": 3.0}}), ("presence", {"headroom": "auto"}),
 ], ids=str)
 def test_one_block_is_what_a_query_releases_and_enters(
     con: duckdb.DuckDBPyConnection, against: str, more: dict[str, Any], tmp_path: Path
@@ -126,6 +127,7 @@ def test_one_block_is_what_a_query_releases_and_enters(
             "release", "anonymity_set_min", "rows_withheld", "rows_stale", "rows_waiting",
             "rows_joining",
             "rows_released", "k", "classes",
+            *(("headroom", "churn", "withheld_expected") if "headroom" in more else ()),
         ):
             assert done.metrics[name] == known[name], name
         entered = kanon_sql.anonymize_ledger("now", con=con, **options)

@@ -17,7 +17,7 @@ from kanon_sql.cli.main import STATUSES
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.audit_metrics import AUDIT
 from kanon_sql.measure.column_metrics import OF_COLUMN
-from kanon_sql.measure.ledger_metrics import LEDGER
+from kanon_sql.measure.ledger_metrics import LEDGER, OF_HEADROOM
 from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, VERBATIM
 from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
 from kanon_sql.measure.part_metrics import PARTS
@@ -108,7 +108,7 @@ NAMES = {
     "metrics": {metric.name for metric in (
         *METRICS, *DIVERSITY, *OF_MODELS, LOSS, ATTRIBUTE, VERBATIM, *OF_COLUMN.values(), *AUDIT,
         *RISK, DRIVES,
-        *BY_SUBSET, *WEIGHTED, *PERSONS, *PARTS, *LEDGER
+        *BY_SUBSET, *WEIGHTED, *PERSONS, *PARTS, *LEDGER, *OF_HEADROOM
     )},
     "kinds": set(KINDS),
     "options of kinds": {name for kind in KINDS.values() for name in kind.options},

@@ -17,7 +17,7 @@ import kanon_sql
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ARGUMENTS = {
     name: ["--quick"]
-    for name in ("thaeter2021.py", "byun2006.py", "visits.py", "which_method.py")
+    for name in ("thaeter2021.py", "byun2006.py", "visits.py", "which_method.py", "headroom.py")
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 from tests.ledger.lives import lives
 from tests.ledger.reference import CROWDS, Exposure, shown_against_presence
 from tests.support.connections import registered
+from tests.support.manifests import manifest_of
 from tests.support.queries import metrics_of
 from tests.support.thoroughness import examples
 
@@ -39,13 +40,13 @@ def fill(
     con.executemany("INSERT INTO now VALUES (?, ?, ?, ?, ?)", rows)
 
 
-def options(k: int, against: str, headroom: int, number: int, more: str = "") -> str:
+def options(k: int, against: str, headroom: int | str, number: int, more: str = "") -> str:
     ledger = ", ledger='releases'" if number > 1 else ""
-    return f"{QUASI}, k={k}, attacker='knows_{against}', headroom={headroom}{more}{ledger}"
+    return f"{QUASI}, k={k}, attacker='knows_{against}', headroom={headroom!r}{more}{ledger}"
 
 
 def release(
-    con: duckdb.DuckDBPyConnection, number: int, k: int, against: str, headroom: int,
+    con: duckdb.DuckDBPyConnection, number: int, k: int, against: str, headroom: int | str,
     more: str = "",
 ) -> Counter[str]:
     """Releases the table and enters it into the ledger; the released rows."""
@@ -65,7 +66,7 @@ def ledger_of(con: duckdb.DuckDBPyConnection) -> list[Exposure]:
 def test_both_promises_hold_over_random_lives(con: duckdb.DuckDBPyConnection) -> None:
     for seed in range(examples(24)):
         against, clustered = ("presence", "absence")[seed % 2], seed % 4 > 1
-        k, headroom = 2 + seed % 3, seed % 2
+        k, headroom = 2 + seed % 3, (0, 1, "auto")[seed // 2 % 3]
         con.execute("DROP TABLE IF EXISTS releases")
         for number, there in enumerate(lives(seed, 90, 4, clustered, 0.5), start=1):
             moved = 0 if number < 3 else 6
@@ -116,6 +117,38 @@ def test_every_row_is_accounted_for(con: duckdb.DuckDBPyConnection, against: str
     con.execute("DELETE FROM now")
     fill(con, list(range(9, 63)), 1)
     assert metrics_of(con, f"anonymize_metrics({call}, detail := true)")["rows_stale"] == 0
+
+
+@pytest.mark.slow
+def test_headroom_goes_by_the_churn(con: duckdb.DuckDBPyConnection) -> None:
+    """Before any churn is seen a small one is assumed; then half of the persons leave."""
+    fill(con, list(range(120)), 1)
+    call = f"'now', {options(4, 'presence', 'auto', 1)}"
+    found = metrics_of(con, f"anonymize_metrics({call}, detail := true)")
+    assert (found["headroom"], found["churn"]) == (1, 2.0)
+    assert 0.0 < found["withheld_expected"] <= 2.0
+    ((sizes,),) = con.execute(
+        f"SELECT list(size) FROM (SELECT count(*) AS size FROM anonymize_ledger({call}) "
+        "GROUP BY class)"
+    ).fetchall()
+    assert min(sizes) >= 5
+    manifest = manifest_of(con, f"anonymize_manifest({call})")
+    assert manifest["options"]["headroom"] == "auto"
+    assert manifest["metrics"]["headroom"] == 1
+    assert not {"churn", "withheld_expected"} & set(manifest["metrics"])
+    release(con, 1, 4, "presence", "auto")
+    fill(con, list(range(60, 120)) + list(range(500, 600)), 1, moved=66)
+    call = f"'now', {options(4, 'presence', 'auto', 2)}"
+    found = metrics_of(con, f"anonymize_metrics({call}, detail := true)")
+    # 60 are away and six changed, of 120 who could have stayed
+    assert found["churn"] == pytest.approx(100.0 * 66 / 120)
+    assert found["headroom"] == 4 and found["withheld_expected"] > 2.0
+    release(con, 2, 4, "presence", "auto")
+    made = con.execute(
+        "SELECT count(*) FROM releases WHERE class > (SELECT max(class) FROM releases "
+        "WHERE release = 1) GROUP BY class"
+    ).fetchall()
+    assert made and min(made)[0] >= 8
 
 
 @pytest.mark.slow

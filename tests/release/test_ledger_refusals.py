@@ -142,6 +142,9 @@ def test_options_that_mean_nothing(con: duckdb.DuckDBPyConnection) -> None:
     assert "headroom must be a whole number of 0 or more" in refusal(
         con, f"anonymize('now', {FIRST}, headroom=-1)"
     )
+    assert "headroom must be 'auto' or a whole number of 0 or more. Got 'atuo'." in refusal(
+        con, f"anonymize('now', {FIRST}, headroom='atuo')"
+    )
     assert "anonymize_ledger is about persons" in refusal(
         con, "anonymize_ledger('now', k=4, quasi_identifiers=['age'], others='drop')"
     )

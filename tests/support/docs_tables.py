@@ -18,7 +18,7 @@ from kanon_sql.call.options import GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.audit_metrics import AUDIT
 from kanon_sql.measure.column_metrics import OF_COLUMN
-from kanon_sql.measure.ledger_metrics import LEDGER
+from kanon_sql.measure.ledger_metrics import LEDGER, OF_HEADROOM
 from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, VERBATIM, Metric
 from kanon_sql.measure.model_metrics import LOSS, OF_ALL_CLASSES, OF_MODELS, OF_PEOPLE
 from kanon_sql.measure.part_metrics import PARTS
@@ -226,7 +226,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "metrics: risk": partial(metrics, RISK),
     "metrics: risk by columns": partial(metrics, (DRIVES, *BY_SUBSET)),
     "metrics: weights": partial(metrics, WEIGHTED),
-    "metrics: releases": partial(metrics, LEDGER),
+    "metrics: releases": partial(metrics, (*LEDGER, *OF_HEADROOM)),
     "metrics: persons": partial(metrics, PERSONS),
     "metrics: parts": partial(metrics, PARTS),
     "called functions": functions,

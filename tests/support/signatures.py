@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kanon_sql.api.comparison import VARIED
+from kanon_sql.call.ledger_options import whole_or_auto
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.option import LEDGER_CHECK
@@ -52,7 +53,7 @@ BUT = {"SharedKeywords": VARIED, "ComparedKeywords": VARIED}
 
 BY_CHECK = {
     texts: "str | Sequence[Any]", ranking: "Sequence[Any]", relation: "Any",
-    number_or_best: 'float | Literal["best"]',
+    number_or_best: 'float | Literal["best"]', whole_or_auto: 'int | Literal["auto"]',
 }
 """What the option of a check takes, where that isn't what the check gives."""
 
