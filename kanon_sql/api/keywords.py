@@ -77,7 +77,7 @@ class SharedKeywords(TypedDict, total=False):
     beta_kind: BetaKindName | Mapping[str, BetaKindName] | None
     sensitive_nulls: SensitiveNullsName | None
     max_average_risk: float | None
-    hierarchies: Mapping[str, Any] | None
+    hierarchies: Mapping[str, Any] | Literal["suggested"] | None
     representation: RepresentationName | Mapping[str, RepresentationName] | None
     class_id: bool | None
     keep_order: bool | None
@@ -180,7 +180,7 @@ class AuditKeywords(TypedDict, total=False):
     class_label: str | None
     k: int | None
     column_weights: Mapping[str, float] | None
-    hierarchies: Mapping[str, Any] | None
+    hierarchies: Mapping[str, Any] | Literal["suggested"] | None
     sensitive_values: str | Sequence[Any] | None
     release: Any
     max_risk: float | None

@@ -79,6 +79,7 @@ def read_hierarchy(column: str, spec: str | Mapping[str, Any], catalog: Catalog)
 def read_hierarchies(
     hierarchies: Mapping[str, Any], roles: Roles, source: Relation, catalog: Catalog,
     every: str | None = None, categorical: tuple[str, ...] = (),
+    suggested: tuple[HierarchySpec, ...] = (),
 ) -> tuple[HierarchySpec, ...]:
     """The hierarchy of each column that has one, in the order given.
 
@@ -88,6 +89,7 @@ def read_hierarchies(
         catalog: finds the relations that are named.
         every: why every quasi-identifier needs one, if so.
         categorical: the columns whose values are categories whatever their type.
+        suggested: the hierarchies of other columns that are suggested.
 
     Raises:
         OptionError: a hierarchy for a column that is no quasi-identifier, or columns that are not
@@ -106,7 +108,7 @@ def read_hierarchies(
             f"{every} needs to know the columns before it runs. Name them in "
             "quasi_identifiers=[...]."
         )
-    named = {caseless(name) for name in hierarchies}
+    named = {caseless(name) for name in (*hierarchies, *(spec.column for spec in suggested))}
     nominal = {caseless(name) for name in categorical}
     added = {
         name: NOMINAL if caseless(name) in nominal else BY_TYPE
@@ -114,5 +116,6 @@ def read_hierarchies(
     }
     return (
         *(read_hierarchy(column, spec, catalog) for column, spec in hierarchies.items()),
+        *suggested,
         *(HierarchySpec(column, kind=kind, chosen=False) for column, kind in added.items()),
     )
