@@ -28,17 +28,26 @@ SPARSE = 20
 LONGEST = 12
 """The most characters of a code."""
 
-CODED = frozenset(
-    ["zip", "zip3", "zip4", "zip5", "zipcode", "postcode", "postalcode", "postal", "plz", "postleitzahl", "icd", "icd9", "icd10", "icd11", "nuts", "nuts1", "nuts2", "nuts3", "lau", "fips", "geoid", "areacode", "naics", "sic", "isco", "isic", "nace", "atc", "ndc", "cpt", "hcpcs", "drg", "snomed", "loinc", "ops", "cbsa", "msa", "puma", "insee"]
-)
+CODED = frozenset({
+    "zip", "zip3", "zip4", "zip5", "zipcode", "postcode", "postalcode", "postal", "plz",
+    "postleitzahl", "icd", "icd9", "icd10", "icd11", "nuts", "nuts1", "nuts2", "nuts3", "lau",
+    "fips", "geoid", "areacode", "naics", "sic", "isco", "isic", "nace", "atc", "ndc", "cpt",
+    "hcpcs", "drg", "snomed", "loinc", "ops", "cbsa", "msa", "puma", "insee"
+})
 """Words of names that stand for a system of codes."""
 NOMINAL_WORDS = frozenset({"code", "codes", "cd", "kode", "codigo"})
 """Words that say code, and of what kind they don't."""
-REFERENCE = frozenset({"id", "fk"})
+REFERENCE = frozenset({"id"})
 """The last word of a name that refers to something; it is a category where its values repeat."""
-MEASURED = frozenset(
-    ["year", "years", "month", "months", "week", "day", "days", "hour", "hours", "minute", "minutes", "second", "seconds", "age", "ages", "count", "counts", "number", "num", "amount", "price", "income", "salary", "wage", "wages", "pay", "cost", "costs", "fee", "tax", "sum", "total", "mean", "avg", "average", "percent", "pct", "share", "ratio", "rate", "score", "rank", "ranking", "weight", "height", "length", "width", "area", "distance", "size", "quantity", "qty", "population", "balance", "revenue", "sales", "temperature", "pressure", "lat", "latitude", "lon", "lng", "longitude", "version"]
-)
+MEASURED = frozenset({
+    "year", "years", "month", "months", "week", "day", "days", "hour", "hours", "minute",
+    "minutes", "second", "seconds", "age", "ages", "count", "counts", "number", "num", "amount",
+    "price", "income", "salary", "wage", "wages", "pay", "cost", "costs", "fee", "tax", "sum",
+    "total", "mean", "avg", "average", "percent", "pct", "share", "ratio", "rate", "score",
+    "rank", "ranking", "weight", "height", "length", "width", "area", "distance", "size",
+    "quantity", "qty", "population", "balance", "revenue", "sales", "temperature", "pressure",
+    "lat", "latitude", "lon", "lng", "longitude", "version"
+})
 """Words of names that measure or count, as the last or the first of a name."""
 FIRST_ONLY = frozenset({"n", "no", "of", "has", "is"})
 
@@ -212,6 +221,8 @@ def _of_numbers(facts: CodeFacts) -> Suggestion | None:
     width, fixed = len(str(high)), len(str(low)) == len(str(high))
     if width > LONGEST:
         return None
+    if _is_day(low) and _is_day(high) and high > low:
+        return Suggestion("prefix", "It holds dates as numbers of eight digits: year, month, day.")
     words, system = words_of(facts.name), _system(facts.name)
     named = system is not None or _says_code(words)
     digits = f"{width} digits" if width > 1 else "1 digit"
@@ -229,16 +240,26 @@ def _of_numbers(facts: CodeFacts) -> Suggestion | None:
         )
     if _measures(words) or facts.distinct * ROWS_A_VALUE > facts.values:
         return None
-    if words[-1:] and words[-1] in REFERENCE and len(words) > 1:
-        return Suggestion(
-            "flat", f"It refers to something: {words[-1]!r} in the name, and the numbers repeat."
-        )
     sparse = high - low >= SPARSE * facts.distinct
+    last = words[-1] if words else ""
+    # CUSTOMERID is one word, and so is VALID
+    if (last in REFERENCE and len(words) > 1) or (
+        last.endswith("id") and len(last) > 5 and sparse
+    ):
+        return Suggestion(
+            "flat", "It refers to something: 'id' ends the name, and the numbers repeat."
+        )
     if fixed and 4 <= width <= 9 and sparse and facts.distinct > 2:
         return Suggestion(
             "prefix", f"It looks like codes: few different numbers, and all have {digits}."
         )
     return None
+
+
+def _is_day(number: int) -> bool:
+    """Whether a number of eight digits reads as a day from 1900 to 2099, such as 20240517."""
+    month, day = number // 100 % 100, number % 100
+    return 1900 <= number // 10000 < 2100 and 1 <= month <= 12 and 1 <= day <= 31
 
 
 def _of_texts(facts: CodeFacts) -> Suggestion:
