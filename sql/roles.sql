@@ -10,7 +10,7 @@
  'zeros': coalesce(NOT bool_and(NOT regexp_full_match(${x}::VARCHAR, '0[0-9]+')), false),
  'dates': coalesce(bool_and(regexp_full_match(
     ${x}::VARCHAR, '[12][0-9]{3}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?)?')
-    AND TRY_CAST((${x}::VARCHAR)[1:10] AS DATE) IS NOT NULL), false),
+    AND (${x} IS NULL OR TRY_CAST((${x}::VARCHAR)[1:10] AS DATE) IS NOT NULL)), false),
  'decimals': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '-?[0-9]+([.][0-9]+)?')), false),
  'whole': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '-?[0-9]+([.]0+)?')), false),
  'places': coalesce(bool_and(regexp_full_match(

@@ -141,9 +141,9 @@ class Suggestion:
 def code_notice(name: str, suggestion: Suggestion) -> str:
     """What is said of a column of codes that is treated as a number."""
     return (
-        f"The quasi-identifier {name!r} is treated as a number, so a class may release the mean of "
-        f"its codes. {suggestion.reason} Say hierarchies={{{name!r}: {suggestion.spec!r}}}, or "
-        f"hierarchies={SUGGESTED!r}."
+        f"The quasi-identifier {name!r} is treated as a number, so a class may release a mean or a "
+        f"range of codes. {suggestion.reason} Say hierarchies={SUGGESTED!r}, or give this column "
+        f"{suggestion.spec!r}."
     )
 
 

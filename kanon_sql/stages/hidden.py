@@ -27,6 +27,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.codes import CodeFacts, WrittenForm, code_notice, is_number, suggest
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.methods import GroupTask
+from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.names import caseless
 from kanon_sql.points.content_order import mixed
@@ -79,7 +80,9 @@ def look_at(
             repeated_among(rows, columns, unnamed),
         )
         said += [repeated_notice(key, constant) for key, constant in pairs]
-    coded = {} if run.block is not None else codes_among(rows, columns)
+    coded = {} if run.block is not None or not _may_have_trees(run.task) else (
+        codes_among(rows, columns)
+    )
     suspects = find_suspects(rows, columns, run.named, of_row, run.least, tuple(coded))
     said += [notice for name, notice in coded.items() if name not in suspects.hidden]
     if columns and len(suspects.hidden) == len(columns):
@@ -123,6 +126,12 @@ def codes_among(rows: Rows, columns: Sequence[Column]) -> dict[str, str]:
         if suggestion is not None and suggestion.reason is not None:
             notices[column.name] = code_notice(column.name, suggestion)
     return notices
+
+
+def _may_have_trees(task: GroupTask) -> bool:
+    """Whether the quasi-identifiers of a task may have hierarchies."""
+    single = isinstance(task.geometry, AttributeGeometry)
+    return not single and task.own.in_metric != "haversine"
 
 
 def _has_reason(facts: CodeFacts) -> bool:

@@ -1,4 +1,5 @@
-"""Columns of made-up tables, with the hierarchy that each needs: decided by hand, before any rule."""
+"""Columns of a made-up table, with the hierarchy that each needs: decided by hand, before any
+rule."""
 
 from __future__ import annotations
 
@@ -47,8 +48,9 @@ COLUMNS: dict[str, tuple[str, str | None]] = {
     "admitted": (f"TIMESTAMP '2020-01-01' + to_hours({MIXED})", "date"),
     "discharged": (f"(DATE '2020-01-01' + ({MIXED} % 200)::INTEGER)::VARCHAR", "date"),
     "seen": (f"left((TIMESTAMP '2020-01-01' + to_hours({MIXED} % 200))::VARCHAR, 16)", "date"),
-    "admission_yyyymmdd": (f"strftime(DATE '2020-01-01' + ({MIXED} % 60)::INTEGER, '%Y%m%d')::INTEGER",
-                           "prefix"),
+    "admission_yyyymmdd": (
+        f"strftime(DATE '2020-01-01' + ({MIXED} % 60)::INTEGER, '%Y%m%d')::INTEGER", "prefix"
+    ),
     "age": (f"18 + {MIXED} % 70", None),
     "age_in_days": (f"10000 + {MIXED} % 50 * 400", None),
     "year": (f"1990 + {MIXED} % 30", None),
@@ -92,3 +94,11 @@ COLUMNS: dict[str, tuple[str, str | None]] = {
     "zip_spoiled": (f"CASE WHEN i = 0 THEN 'none' ELSE (20115 + {MIXED} % 60)::VARCHAR END", None),
 }
 """Each column of the table."""
+
+
+def table_sql(name: str, order: str = "i ASC") -> str:
+    """Makes the table."""
+    columns = ", ".join(f'{values} AS "{column}"' for column, (values, _) in COLUMNS.items())
+    return f"CREATE OR REPLACE TABLE {name} AS SELECT {columns} FROM range({ROWS}) AS r(i) " + (
+        f"ORDER BY {order}"
+    )
