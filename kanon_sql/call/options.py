@@ -212,10 +212,9 @@ class ReleaseOptions:
     hierarchies: Mapping[str, Any] = option(
         {}, hierarchies,
         "Generalization hierarchies by column (of sensitive columns for l and t only): tables, "
-        "views or files with columns level0 (leaf) .. levelN, or child and parent; or kinds such "
-        "as 'prefix' or {'kind': 'bins', 'width': 10}, see hierarchy(). 'suggested' gives one to "
-        "each quasi-identifier with a hierarchy_reason in anonymize_roles, {'*': 'suggested'} to "
-        "those that are not named.",
+        "views or files with columns level0 (leaf) .. levelN, or child and parent; or kinds, "
+        "see hierarchy(). 'suggested' stands for those that have a hierarchy_reason "
+        "in anonymize_roles.",
         type="VARCHAR, or STRUCT or MAP", default_text="none", calls=MEASURED_CALLS, common=True,
     )
     representation: str | Mapping[str, str] | None = option(

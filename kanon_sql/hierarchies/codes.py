@@ -161,7 +161,7 @@ def suggest(facts: CodeFacts) -> Suggestion | None:
     if facts.distinct < 2:
         return None
     if sql_type.startswith(DATED):
-        return Suggestion("date", "Dates generalize to months, quarters, years and decades.")
+        return Suggestion("date", "Dates generalize to months, years and decades.")
     if is_number(sql_type):
         return _of_numbers(facts) or Suggestion("bins")
     if TEXT.fullmatch(sql_type):
@@ -222,21 +222,18 @@ def _of_numbers(facts: CodeFacts) -> Suggestion | None:
     if width > LONGEST:
         return None
     if _is_day(low) and _is_day(high) and high > low:
-        return Suggestion("prefix", "It holds dates as numbers of eight digits: year, month, day.")
+        return Suggestion("prefix", "It holds dates as numbers, such as 20240517.")
     words, system = words_of(facts.name), _system(facts.name)
     named = system is not None or _says_code(words)
-    digits = f"{width} digits" if width > 1 else "1 digit"
     if named:
-        said = f"{system or 'code'!r} in the name"
+        said = f"{system or 'code'!r} is in the name"
         if width <= 2 or (system is None and facts.distinct <= FEW_VALUES):
-            return Suggestion(
-                "flat", f"It holds codes: {said}, and {facts.distinct} different numbers."
-            )
+            return Suggestion("flat", f"It holds {facts.distinct} different codes: {said}.")
         if fixed:
-            return Suggestion("prefix", f"It holds codes: {said}, and all numbers have {digits}.")
+            return Suggestion("prefix", f"It holds codes of {width} digits: {said}.")
         return Suggestion(
-            "bins", f"It holds codes: {said}, and numbers of up to {digits}, without their "
-            "leading zeros.", (("width", 10), ("factor", 10), ("levels", width)),
+            "bins", f"It holds codes without leading zeros: {said}.",
+            (("width", 10), ("factor", 10), ("levels", width)),
         )
     if _measures(words) or facts.distinct * ROWS_A_VALUE > facts.values:
         return None
@@ -247,11 +244,11 @@ def _of_numbers(facts: CodeFacts) -> Suggestion | None:
         last.endswith("id") and len(last) > 5 and sparse
     ):
         return Suggestion(
-            "flat", "It refers to something: 'id' ends the name, and the numbers repeat."
+            "flat", "It refers to something: 'id' ends its name, and its numbers repeat."
         )
     if fixed and 4 <= width <= 9 and sparse and facts.distinct > 2:
         return Suggestion(
-            "prefix", f"It looks like codes: few different numbers, and all have {digits}."
+            "prefix", f"It holds few different numbers, all of {width} digits, as codes do."
         )
     return None
 
@@ -268,11 +265,9 @@ def _of_texts(facts: CodeFacts) -> Suggestion:
     words = words_of(facts.name)
     short = written.longest is not None and written.longest <= LONGEST
     if written.dates:
-        return Suggestion("date", "Dates, written as text, generalize to months, quarters and "
-                                  "years.")
+        return Suggestion("date", "It holds dates that are written as text.")
     if system is not None and short and (written.codes or written.capitals or written.digits):
-        return Suggestion("prefix", f"It holds codes: {system!r} in the name, and digits or "
-                                    "capitals in all values.")
+        return Suggestion("prefix", f"It holds codes: {system!r} is in the name.")
     if written.places and facts.distinct > FEW_VALUES:
         return Suggestion("rectangles")
     measured = _measures(words)
@@ -284,7 +279,7 @@ def _of_texts(facts: CodeFacts) -> Suggestion:
     if facts.distinct <= FEW_VALUES:
         return Suggestion("flat")
     if written.codes:
-        reason = "It holds codes: digits and capitals in all values."
+        reason = "Its values are written as codes, with digits and capitals."
         return Suggestion("prefix", reason if short else None)
     return Suggestion("cover")
 

@@ -142,7 +142,7 @@ def test_lost_zeros_come_back_as_bins() -> None:
     assert suggestion is not None
     assert suggestion.spec == {"kind": "bins", "width": 10, "factor": 10, "levels": 5}
     assert suggest(CodeFacts("zip", "INTEGER", 900, 90, 10115, 99950)) == Suggestion(
-        "prefix", "It holds codes: 'zip' in the name, and all numbers have 5 digits."
+        "prefix", "It holds codes of 5 digits: 'zip' is in the name."
     )
 
 
@@ -286,7 +286,7 @@ def test_codes_that_are_taken_as_numbers_are_told(
     (notice,) = noticed(con, "")
     assert notice == (
         "The quasi-identifier 'zip' is treated as a number, so a class may release a mean or a "
-        "range of codes. It holds codes: 'zip' in the name, and all numbers have 5 digits. Say "
+        "range of codes. It holds codes of 5 digits: 'zip' is in the name. Say "
         "hierarchies='suggested', or give this column 'prefix'."
     )
     assert notice in capfd.readouterr().err
