@@ -13,6 +13,7 @@
     AND (${x} IS NULL OR TRY_CAST((${x}::VARCHAR)[1:10] AS DATE) IS NOT NULL)), false),
  'decimals': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '-?[0-9]+([.][0-9]+)?')), false),
  'whole': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '-?[0-9]+([.]0+)?')), false),
+ 'tens': coalesce(bool_and(${x}::VARCHAR LIKE '%0'), false),
  'places': coalesce(bool_and(regexp_full_match(
     ${x}::VARCHAR, '(POINT)? *[(]? *[-+]?[0-9]+([.][0-9]+)?( *[,;] *| +)[-+]?[0-9]+([.][0-9]+)? *[)]?')),
     false),

@@ -37,6 +37,11 @@ CODED = frozenset({
 """Words of names that stand for a system of codes."""
 NOMINAL_WORDS = frozenset({"code", "codes", "cd", "kode", "codigo"})
 """Words that say code, and of what kind they don't."""
+NAMED = frozenset({
+    "county", "countyfp", "statefp", "tract", "municipality", "district", "province", "region",
+    "commune", "gemeinde", "kreis", "canton", "occupation", "diagnosis", "procedure"
+})
+"""What has a name, so that a number which ends with its name stands for it."""
 REFERENCE = frozenset({"id"})
 """The last word of a name that refers to something; it is a category where its values repeat."""
 MEASURED = frozenset({
@@ -70,6 +75,7 @@ class WrittenForm:
         dates: all as 2024-05-17, with a time or without.
         decimals: all as plain numbers, such as 250.5.
         whole: all as whole numbers, such as 250 or 250.0.
+        tens: all end in 0, as rounded amounts do.
         places: all as two numbers, such as -10.9 -37.0.
         fixed_head: whether what stands before a point has the same length in all.
     """
@@ -83,6 +89,7 @@ class WrittenForm:
     dates: bool = False
     decimals: bool = False
     whole: bool = False
+    tens: bool = False
     places: bool = False
     fixed_head: bool = False
 
@@ -189,10 +196,18 @@ def tells_rows_apart(facts: CodeFacts) -> bool:
 
 
 def _says_code(words: tuple[str, ...]) -> bool:
-    """Whether a name says that it is of codes, and of what kind it doesn't."""
-    return any(word in NOMINAL_WORDS or word.endswith("code") for word in words) and (
-        not _measures(words)
+    """Whether the name of numbers says that they are codes, and of what kind it doesn't."""
+    if _measures(words):
+        return False
+    thing = [word for word in words if not word.isdigit() and word not in ("nr", "no")]
+    return bool(thing and thing[-1] in NAMED) or any(
+        word in NOMINAL_WORDS or word.endswith("code") for word in words
     )
+
+
+def _last_of(words: tuple[str, ...]) -> str:
+    """The last word of a name that says that its numbers are codes."""
+    return next((w for w in reversed(words) if _says_code((w,))), "code")
 
 
 def _measures(words: tuple[str, ...]) -> bool:
@@ -226,7 +241,7 @@ def _of_numbers(facts: CodeFacts) -> Suggestion | None:
     words, system = words_of(facts.name), _system(facts.name)
     named = system is not None or _says_code(words)
     if named:
-        said = f"{system or 'code'!r} is in the name"
+        said = f"{system or _last_of(words)!r} is in the name"
         if width <= 2 or (system is None and facts.distinct <= FEW_VALUES):
             return Suggestion("flat", f"It holds {facts.distinct} different codes: {said}.")
         if fixed:
@@ -246,7 +261,8 @@ def _of_numbers(facts: CodeFacts) -> Suggestion | None:
         return Suggestion(
             "flat", "It refers to something: 'id' ends its name, and its numbers repeat."
         )
-    if fixed and 4 <= width <= 9 and sparse and facts.distinct > 2:
+    some = facts.distinct > 2 and not facts.written.tens
+    if some and fixed and 4 <= width <= 9 and sparse:
         return Suggestion(
             "prefix", f"It holds few different numbers, all of {width} digits, as codes do."
         )

@@ -117,7 +117,8 @@ def codes_among(rows: Rows, columns: Sequence[Column]) -> dict[str, str]:
         ends = int(known.min()), int(known.max())
         # a few values of many rows: what isn't one then is none, and needs no counting
         facts = CodeFacts(
-            column.name, column.sql_type, len(known), 3, *ends, WrittenForm(whole=True)
+            column.name, column.sql_type, len(known), 3, *ends,
+            WrittenForm(whole=True, tens=bool(np.all(known % 10 == 0))),
         )
         if not _has_reason(facts):
             continue
