@@ -25,6 +25,7 @@ class HierarchySpec:
         options: of the kind, checked.
         table: the relation that the kind is made from, if it needs one.
         chosen: whether somebody chose it; else the column has it because every one needs one.
+        suggested: whether the call asked for those that are suggested, and this is one.
     """
 
     column: str
@@ -33,6 +34,7 @@ class HierarchySpec:
     options: Mapping[str, Any] = field(default_factory=dict)
     table: Relation | None = None
     chosen: bool = True
+    suggested: bool = False
 
     @property
     def spec(self) -> dict[str, Any]:

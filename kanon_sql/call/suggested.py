@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from kanon_sql.call.catalog import Catalog
@@ -73,7 +74,7 @@ def suggested_hierarchies(
             caseless(each.name) not in named and tells_rows_apart(each)
         ):
             continue
-        specs.append(read_hierarchy(each.name, tree.spec, catalog))
+        specs.append(replace(read_hierarchy(each.name, tree.spec, catalog), suggested=True))
     return tuple(specs)
 
 
@@ -82,6 +83,6 @@ def refuse_suggested(hierarchies: Any) -> None:
     asked = hierarchies == SUGGESTED or (isinstance(hierarchies, Mapping) and REST in hierarchies)
     if asked:
         raise OptionError(
-            "hierarchies 'suggested' looks at all rows before the call, and here they are in "
-            "Spark. State each hierarchy, such as {'zip': 'prefix'}."
+            "hierarchies 'suggested' looks at all rows first, and Spark releases them block by "
+            "block. State each hierarchy, such as {'zip': 'prefix'}."
         )
