@@ -375,23 +375,3 @@ def flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise OptionError(f"{name} must be true or false. Got {value!r}.")
     return value
-
-
-def hierarchies(name: str, value: Any) -> dict[str, str | dict[str, Any]]:
-    """A relation, a kind, or a kind with options ({'kind': 'bins', 'width': 10}) per column."""
-    if not isinstance(value, Mapping) or not all(
-        (isinstance(spec, str) and spec.strip()) or isinstance(spec, Mapping)
-        for spec in value.values()
-    ):
-        raise OptionError(
-            f"{name} must map column names to a table of levels or to a kind, such as "
-            f"{{'zip': 'zip_levels', 'age': 'bins'}}. Got {value!r}."
-        )
-    lowered = [caseless(column) for column in value]
-    twice = [column for column in lowered if lowered.count(column) > 1]
-    if twice:
-        raise OptionError(f"{name} names the column {twice[0]!r} twice. Name it once.")
-    return {
-        str(column): spec if isinstance(spec, str) else dict(spec)
-        for column, spec in value.items()
-    }

@@ -1,3 +1,34 @@
+-- name: written
+-- How values are written, by which a hierarchy may be suggested (see kanon_sql/hierarchies/codes.py):
+-- SELECT __kanon_form(COLUMNS(*)) FROM patients. NULL is none of them.
+{'shortest': min(len(${x}::VARCHAR)), 'longest': max(len(${x}::VARCHAR)),
+ 'digits': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '[0-9]+')), false),
+ 'codes': coalesce(bool_and(regexp_full_match(
+    ${x}::VARCHAR, '[A-Z]{0,3}[-. ]?[0-9][0-9A-Z]*([-. ][0-9A-Z]+)*') AND ${x}::VARCHAR LIKE '___%'), false),
+ 'capitals': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '[0-9A-Z]+([-. /][0-9A-Z]+)*'))
+    AND NOT bool_and(NOT regexp_matches(${x}::VARCHAR, '[0-9]')), false),
+ 'zeros': coalesce(NOT bool_and(NOT regexp_full_match(${x}::VARCHAR, '0[0-9]+')), false),
+ 'dates': coalesce(bool_and(regexp_full_match(
+    ${x}::VARCHAR, '[12][0-9]{3}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?)?')
+    AND (${x} IS NULL OR TRY_CAST((${x}::VARCHAR)[1:10] AS DATE) IS NOT NULL)), false),
+ 'decimals': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '-?[0-9]+([.][0-9]+)?')), false),
+ 'whole': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '-?[0-9]+([.]0+)?')), false),
+ 'tens': coalesce(bool_and(${x}::VARCHAR LIKE '%0'), false),
+ 'places': coalesce(bool_and(regexp_full_match(
+    ${x}::VARCHAR, '(POINT)? *[(]? *[-+]?[0-9]+([.][0-9]+)?( *[,;] *| +)[-+]?[0-9]+([.][0-9]+)? *[)]?')),
+    false),
+ 'fixed_head': coalesce(min(len(regexp_replace(${x}::VARCHAR, '[.].*', '')))
+    = max(len(regexp_replace(${x}::VARCHAR, '[.].*', ''))), false)}
+
+-- name: facts
+-- What is known of a column before the query runs, for hierarchies := 'suggested'.
+SELECT to_json({
+    'name': ${name}, 'type': min(typeof(x)), 'values': sum(CASE WHEN x IS NULL THEN 0 ELSE n END)::BIGINT,
+    'distinct': count(x), 'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT)::VARCHAR,
+    'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT)::VARCHAR,
+    'written': ${written}})::VARCHAR AS facts
+FROM (SELECT ${column} AS x, count(*) AS n FROM ${relation} GROUP BY x)
+
 -- name: profiles_json
 -- What is counted of each column, by rows and by persons: a part of
 -- anonymize_roles('visits', entity='patient_id').
@@ -42,8 +73,8 @@ __kanon_found AS MATERIALIZED (
 )
 SELECT unnest(from_json(columns, '[{
     "column_name": "VARCHAR", "column_type": "VARCHAR", "role": "VARCHAR", "role_from": "VARCHAR",
-    "suggested_role": "VARCHAR", "suggested_hierarchy": "VARCHAR", "distinct_values": "BIGINT", "nulls": "BIGINT",
-    "unique_share": "DOUBLE", "separation": "DOUBLE", "released_as": "VARCHAR",
+    "suggested_role": "VARCHAR", "suggested_hierarchy": "VARCHAR",
+    "hierarchy_reason": "VARCHAR", "distinct_values": "BIGINT", "nulls": "BIGINT", "unique_share": "DOUBLE", "separation": "DOUBLE", "released_as": "VARCHAR",
     "released_type": "VARCHAR", "remarks": ["VARCHAR"]}]'), max_depth := 2)
 FROM __kanon_found, __kanon_unshadowed
 WHERE __kanon_unshadowed.passed AND CASE

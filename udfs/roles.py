@@ -43,10 +43,10 @@ def roles(
 
 
 def _forms(told: str) -> dict[str, Any]:
-    """How the texts of columns are written, by name."""
-    from kanon_sql.encode.identifier_detection import Form
+    """How the values of columns are written, by name."""
+    from kanon_sql.hierarchies.codes import WrittenForm
 
-    return {each["name"]: Form(each["codes"], each["places"]) for each in json.loads(told)}
+    return {each["name"]: WrittenForm(**each["written"]) for each in json.loads(told)}
 
 
 ROLES = Signature(

@@ -78,7 +78,7 @@ class SharedKeywords(TypedDict, total=False):
     sensitive_nulls: SensitiveNullsName | None
     max_average_risk: float | None
     k_map: int | None
-    hierarchies: Mapping[str, Any] | None
+    hierarchies: Mapping[str, Any] | Literal["suggested"] | None
     representation: RepresentationName | Mapping[str, RepresentationName] | None
     class_id: bool | None
     keep_order: bool | None
@@ -182,7 +182,7 @@ class AuditKeywords(TypedDict, total=False):
     class_label: str | None
     k: int | None
     column_weights: Mapping[str, float] | None
-    hierarchies: Mapping[str, Any] | None
+    hierarchies: Mapping[str, Any] | Literal["suggested"] | None
     sensitive_values: str | Sequence[Any] | None
     release: Any
     max_risk: float | None

@@ -72,6 +72,11 @@ def release_metrics(
     chosen = dict.fromkeys(each.chosen for each in parts if each.chosen is not None)
     if chosen:
         metrics["notices"] = list(chosen)
+    suggested = {
+        spec.column: spec.as_used for spec in request.call.hierarchies if spec.suggested
+    }
+    if suggested:
+        metrics["suggested_hierarchies"] = suggested
     metrics |= {each.requested.name: each.limit for each in task.whole}
     for name in ("sse", "total_il"):
         losses = [getattr(block, name) for block in facts]

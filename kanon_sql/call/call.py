@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.choices import EFFORT_OF, POINTS
-from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies, read_hierarchy
+from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchy
 from kanon_sql.call.ledger import Ledger, read_ledger, used_ledger_options
 from kanon_sql.call.models import read_models, secret_seed, used_hierarchies
 from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, Options, read_options
@@ -21,6 +21,7 @@ from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
 from kanon_sql.call.rules import ReleaseForm, refuse_beside_k, resolve
+from kanon_sql.call.suggested import all_hierarchies
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
@@ -180,7 +181,7 @@ def read_call(
         options.roles, source, table.roles if table else None, audits=True,
         weight=options.risk.sampling_weight, within=within_of(options),
     )
-    hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog)
+    hierarchies = all_hierarchies(options.release.hierarchies, roles, source, catalog)
     release, population = options.measure.release, options.risk.population
     shared = _shared(options, source, roles, table, catalog)
     measures = name == "k_anonymity" and not options.explicit.isdisjoint(
@@ -286,7 +287,7 @@ def _grouping_call(
     every = f"method {task.method.name!r}" if release.same_level else (
         "The metric 'taxonomy'" if task.own.in_metric == "taxonomy" else None
     )
-    hierarchies = read_hierarchies(
+    hierarchies = all_hierarchies(
         options.release.hierarchies, roles, source, catalog, every, options.roles.categorical
     )
     named = {

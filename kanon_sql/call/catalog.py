@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from kanon_sql.hierarchies.codes import CodeFacts
 from kanon_sql.names import caseless
 
 Place = tuple[str, str, str]
@@ -97,6 +98,13 @@ class Catalog(Protocol):
 
     def content(self, sql: str) -> Content:
         """The rows of a relation, by its name as it stands in FROM.
+
+        Raises:
+            OptionError: it can't be read.
+        """
+
+    def facts(self, sql: str, columns: Iterable[str]) -> tuple[CodeFacts, ...]:
+        """What is known of columns of a relation, over all its rows, in the order given.
 
         Raises:
             OptionError: it can't be read.

@@ -25,6 +25,7 @@ class HierarchySpec:
         options: of the kind, checked.
         table: the relation that the kind is made from, if it needs one.
         chosen: whether somebody chose it; else the column has it because every one needs one.
+        suggested: whether the call asked for those that are suggested, and this is one.
     """
 
     column: str
@@ -33,6 +34,7 @@ class HierarchySpec:
     options: Mapping[str, Any] = field(default_factory=dict)
     table: Relation | None = None
     chosen: bool = True
+    suggested: bool = False
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -79,6 +81,7 @@ def read_hierarchy(column: str, spec: str | Mapping[str, Any], catalog: Catalog)
 def read_hierarchies(
     hierarchies: Mapping[str, Any], roles: Roles, source: Relation, catalog: Catalog,
     every: str | None = None, categorical: tuple[str, ...] = (),
+    suggested: tuple[HierarchySpec, ...] = (),
 ) -> tuple[HierarchySpec, ...]:
     """The hierarchy of each column that has one, in the order given.
 
@@ -88,6 +91,7 @@ def read_hierarchies(
         catalog: finds the relations that are named.
         every: why every quasi-identifier needs one, if so.
         categorical: the columns whose values are categories whatever their type.
+        suggested: the hierarchies of other columns that are suggested.
 
     Raises:
         OptionError: a hierarchy for a column that is no quasi-identifier, or columns that are not
@@ -106,7 +110,7 @@ def read_hierarchies(
             f"{every} needs to know the columns before it runs. Name them in "
             "quasi_identifiers=[...]."
         )
-    named = {caseless(name) for name in hierarchies}
+    named = {caseless(name) for name in (*hierarchies, *(spec.column for spec in suggested))}
     nominal = {caseless(name) for name in categorical}
     added = {
         name: NOMINAL if caseless(name) in nominal else BY_TYPE
@@ -114,5 +118,6 @@ def read_hierarchies(
     }
     return (
         *(read_hierarchy(column, spec, catalog) for column, spec in hierarchies.items()),
+        *suggested,
         *(HierarchySpec(column, kind=kind, chosen=False) for column, kind in added.items()),
     )

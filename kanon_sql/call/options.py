@@ -23,6 +23,7 @@ from kanon_sql.call.part_options import PartOptions
 from kanon_sql.call.risk_options import RiskOptions, k_of, refuse_together
 from kanon_sql.call.run_options import RunOptions
 from kanon_sql.errors import OptionError
+from kanon_sql.hierarchies.kinds import hierarchies
 from kanon_sql.methods import CHOICES, METHODS
 from kanon_sql.methods.option import MethodOptions
 from kanon_sql.option import (
@@ -38,7 +39,6 @@ from kanon_sql.option import (
 from kanon_sql.privacy import ModelOptions, PopulationOptions, WholeOptions
 from kanon_sql.validators import (
     flag,
-    hierarchies,
     name_like,
     names,
     one_by_column,
@@ -212,9 +212,10 @@ class ReleaseOptions:
     hierarchies: Mapping[str, Any] = option(
         {}, hierarchies,
         "Generalization hierarchies by column (of sensitive columns for l and t only): tables, "
-        "views or files with columns level0 (leaf) .. levelN, or child and parent; or kinds such "
-        "as 'prefix' or {'kind': 'bins', 'width': 10}, see hierarchy().",
-        type="STRUCT or MAP", default_text="none", calls=MEASURED_CALLS, common=True,
+        "views or files with columns level0 (leaf) .. levelN, or child and parent; or kinds, "
+        "see hierarchy(). 'suggested' stands for those that have a hierarchy_reason "
+        "in anonymize_roles.",
+        type="VARCHAR, or STRUCT or MAP", default_text="none", calls=MEASURED_CALLS, common=True,
     )
     representation: str | Mapping[str, str] | None = option(
         None, one_by_column(REPRESENTATIONS),

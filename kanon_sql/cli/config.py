@@ -16,7 +16,7 @@ from kanon_sql.call.options import OPTIONS
 from kanon_sql.cli.lines import NoToml, line_of, parse
 from kanon_sql.cli.targets import FORMATS
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
-from kanon_sql.explore.choices import first_choices
+from kanon_sql.explore.choices import as_spec, first_choices
 from kanon_sql.output.toml import toml_key, toml_value
 
 OF_FILE = {
@@ -38,7 +38,7 @@ OF_TABLE = {
     "ledger_to": "The Parquet file that receives what a folder of files adds to its ledger.",
     "roles": "The role of each column, or a relation that has them.",
     "hierarchies": "The hierarchy of each of some columns: a kind, a kind with options, or a "
-    "relation.",
+    "relation; or 'suggested'.",
     "options": "Options of this table.",
 }
 """What stands in each table."""
@@ -289,8 +289,16 @@ def first_config(
         "", f"[tables.{toml_key(name)}.options]", "k = 5",
         "", f"[tables.{toml_key(name)}.roles]",
     ]
-    lines += [
-        f"{toml_key(column)} = {toml_value(role)}"
-        for column, role in first_choices(columns).roles.items()
+    roles = first_choices(columns).roles
+    lines += [f"{toml_key(column)} = {toml_value(role)}" for column, role in roles.items()]
+    trees = [
+        each for each in columns if each["hierarchy_reason"] is not None
+        and roles[each["column_name"]] == "quasi_identifier"
     ]
+    if trees:
+        lines += ["", "# These columns hold codes or dates, whose mean says little.",
+                  f"[tables.{toml_key(name)}.hierarchies]"]
+    for each in trees:
+        spec = as_spec(each["suggested_hierarchy"])
+        lines.append(f"{toml_key(each['column_name'])} = {toml_value(spec)}")
     return "\n".join(lines) + "\n"

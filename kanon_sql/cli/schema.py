@@ -13,7 +13,7 @@ from kanon_sql.call.declarations import ROLES
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.cli.config import OF_FILE, OF_RELEASE, OF_TABLE
 from kanon_sql.cli.targets import FORMATS
-from kanon_sql.hierarchies.kinds import KINDS
+from kanon_sql.hierarchies.kinds import KINDS, SUGGESTED
 from kanon_sql.option import Option
 from kanon_sql.validators import words_of
 
@@ -55,7 +55,8 @@ def _hierarchies() -> dict[str, Any]:
     )
     one = {"type": "object", "required": ["kind"], "properties": {"kind": kinds, **names},
            "additionalProperties": False}
-    return {"type": "object", "additionalProperties": {"anyOf": [*kinds["anyOf"], one]}}
+    by_column = {"type": "object", "additionalProperties": {"anyOf": [*kinds["anyOf"], one]}}
+    return {"anyOf": [{"enum": [SUGGESTED]}, by_column]}
 
 
 def _option(option: Option) -> dict[str, Any]:

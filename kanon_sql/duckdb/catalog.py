@@ -8,7 +8,7 @@ plan, that is the table.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
@@ -21,7 +21,9 @@ from kanon_sql.call.declarations import may_declare
 from kanon_sql.call.relation import is_file
 from kanon_sql.duckdb.lineage import nodes, shown_by, shown_by_text
 from kanon_sql.errors import OptionError
+from kanon_sql.hierarchies.codes import CodeFacts, facts_of
 from kanon_sql.names import caseless, quoted
+from kanon_sql.plan.hierarchies import facts_sql
 from kanon_sql.plan.macro_shadowing import UNLISTED
 
 LETTERS = f"'{ascii_uppercase}', '{ascii_lowercase}'"
@@ -79,6 +81,18 @@ class ConnectionCatalog:
                     "view or file that is committed."
                 ) from None
         return Content(names, rows, tuple(line for (line,) in lines))
+
+    def facts(self, sql: str, columns: Iterable[str]) -> tuple[CodeFacts, ...]:
+        """What is known of columns of a relation: one scan for each."""
+        with self._opened() as con:
+            try:
+                found = [con.execute(facts_sql(sql, name)).fetchall() for name in columns]
+            except duckdb.Error as error:  # its text may hold a value
+                raise OptionError(
+                    f"The relation {sql} can't be read before the query runs "
+                    f"({type(error).__name__}). Name a table, view or file that is committed."
+                ) from None
+        return tuple(facts_of(json.loads(told)) for ((told,),) in found)
 
 
 def _relations(con: duckdb.DuckDBPyConnection, name: str) -> dict[Place, Comments]:

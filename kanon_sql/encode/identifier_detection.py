@@ -90,19 +90,6 @@ class Profile:
 
 
 @dataclass(frozen=True)
-class Form:
-    """How SQL finds the texts of a column written (see __kanon_form in sql/macros/columns.sql).
-
-    Attributes:
-        codes: all as codes of digits and capitals, such as 47906 or E11.9.
-        places: all as two numbers, such as -10.9 -37.0.
-    """
-
-    codes: bool = False
-    places: bool = False
-
-
-@dataclass(frozen=True)
 class OfPersons:
     """What SQL counts of a column by persons (see __kanon_of_persons in sql/macros/columns.sql).
 
@@ -245,7 +232,7 @@ def notices_of(
 
 def find_suspects(
     rows: Rows, columns: Sequence[Column], named: Collection[str] | None,
-    whose: Labels | None = None, least: int = OF_A_SET,
+    whose: Labels | None = None, least: int = OF_A_SET, told: Collection[str] = (),
 ) -> Suspects:
     """Looks at the quasi-identifiers of a relation.
 
@@ -256,6 +243,7 @@ def find_suspects(
         whose: int64, shape (n,); the person of each row, where persons may have several. Of a
             column that is the same in all rows of a person one value of each is looked at.
         least: a text that fewer rows have is a person's own.
+        told: columns of which it is said elsewhere that they are codes.
     """
     cells, width = rows.fields["cells"], len(columns)
     hidden: list[str] = []
@@ -272,6 +260,8 @@ def find_suspects(
             numbers = None if numbers is None else numbers[one]
             texts = None if texts is None else texts.take(pa.array(one))
         looks = look(column, numbers, texts, least)
+        if column.name in told:
+            looks = replace(looks, coded=False)
         notices += notices_of(column.name, looks, known)
         if looks.identifier and not known:
             hidden.append(column.name)

@@ -113,6 +113,12 @@ def first_choices(columns: Sequence[Mapping[str, Any]]) -> Choices:
     return Choices(roles)
 
 
+def as_spec(suggested: str) -> Any:
+    """A hierarchy as the option has it, from what anonymize_roles reports: a kind, or a kind with
+    options as JSON."""
+    return json.loads(suggested) if suggested.startswith("{") else suggested
+
+
 def refuse_undecided(choices: Choices) -> None:
     """Raises OptionError for columns without a role."""
     left = choices.of_role(UNDECIDED)

@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_sql.explore import views
 from kanon_sql.explore.answers import ColumnFacts, ColumnsFound, Preview, Refused, Stage
-from kanon_sql.explore.choices import GENERALIZED, Choices
+from kanon_sql.explore.choices import GENERALIZED, Choices, as_spec
 from kanon_sql.explore.controls import alert, button, field, raw, said, select, tag
 from kanon_sql.explore.explorer import Explorer
 from kanon_sql.explore.lane import Lane
@@ -175,7 +175,8 @@ class ColumnList:
 
 
 def _kinds(column: ColumnFacts) -> list[tuple[str, str]]:
-    suggested = column.suggested_hierarchy
+    spec = as_spec(column.suggested_hierarchy or "")
+    suggested = spec["kind"] if isinstance(spec, dict) else spec
     return [
         ("", "No hierarchy"),
         *((kind, f"{kind} (suggested)" if kind == suggested else kind) for kind in KINDS),

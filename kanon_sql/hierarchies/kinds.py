@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.names import caseless
 from kanon_sql.validators import (
     box,
     character,
@@ -272,3 +273,36 @@ def kind_by_type(sql_type: str, numeric: bool) -> str:
 
 KINDS_BY_TYPE = ("date", "bins", NOMINAL)
 """All that ``kind_by_type`` gives."""
+
+SUGGESTED = "suggested"
+"""The word that asks for the hierarchies which codes and dates need."""
+REST = "*"
+"""Stands for all columns that aren't named."""
+
+
+def hierarchies(name: str, value: Any) -> dict[str, str | dict[str, Any]]:
+    """A relation, a kind, or a kind with options ({'kind': 'bins', 'width': 10}) per column;
+    'suggested' for all columns, or under '*' for all others."""
+    if isinstance(value, str) and spelled(value, (SUGGESTED,)):
+        return {REST: SUGGESTED}
+    if not isinstance(value, Mapping) or not all(
+        (isinstance(spec, str) and spec.strip()) or isinstance(spec, Mapping)
+        for spec in value.values()
+    ):
+        raise OptionError(
+            f"{name} must be '{SUGGESTED}', or map column names to a table of levels or to a kind, "
+            f"such as {{'zip': 'zip_levels', 'age': 'bins'}}. Got {value!r}."
+        )
+    lowered = [caseless(column) for column in value]
+    twice = [column for column in lowered if lowered.count(column) > 1]
+    if twice:
+        raise OptionError(f"{name} names the column {twice[0]!r} twice. Name it once.")
+    if str(value.get(REST, SUGGESTED)).lower() != SUGGESTED:
+        raise OptionError(
+            f"{name} gives all other columns, '{REST}', a hierarchy. Say {{'{REST}': "
+            f"'{SUGGESTED}'}}, or name each column."
+        )
+    return {
+        str(column): spec if isinstance(spec, str) else dict(spec)
+        for column, spec in value.items()
+    }

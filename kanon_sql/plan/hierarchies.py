@@ -15,7 +15,7 @@ from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS, KINDS_BY_TYPE, level_cou
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import contents, rows_of
 from kanon_sql.plan.macro_shadowing import unshadowed_sql
-from kanon_sql.sql import statement
+from kanon_sql.sql import expression, statement
 
 MIXED = (
     "The release was stopped: a class has more than one value at the level chosen for its column. "
@@ -182,4 +182,17 @@ def hierarchy_sql(source: Relation, spec: HierarchySpec) -> str:
         relation=rows_of(source, [spec.column]),
         tree=stages.stages().rstrip().rstrip(","),
         levels=levels,
+    )
+
+
+def facts_sql(relation: str, column: str) -> str:
+    """A query of one value: what is known of a column, as kanon_sql.hierarchies.codes reads it.
+
+    Args:
+        relation: as it stands in FROM.
+        column: the column.
+    """
+    return statement(
+        "roles.facts", name=literal(column), column=quoted(column), relation=relation,
+        written=expression("roles.written", x="x"),
     )

@@ -15,7 +15,7 @@ from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.names import literal, quoted
 from kanon_sql.option import AUDITS, GROUPING_CALLS, LEDGER_CHECK
 from kanon_sql.plan.query import HIERARCHY, methods_sql
-from kanon_sql.sql import statement, statements
+from kanon_sql.sql import expression, statement, statements
 
 PLANNER = "__kanon_plan"
 SLOTS = 32
@@ -83,6 +83,8 @@ def macros(home: str = "") -> list[str]:
     texts = [
         f"CREATE OR REPLACE TEMP MACRO __kanon_declares(comment) AS regexp_matches("
         f"translate(comment, {literal(ALIKE)}, {literal(LETTERS)}), {literal(MEANT)}, 'i')",
+        "CREATE OR REPLACE TEMP MACRO __kanon_form(x) AS {'name': min(alias(x)), 'written': "
+        + expression("roles.written", x="x") + "}",
         *(text for name in MACRO_FILES for text in statements(f"macros/{name}")),
         *(_call_macro(call, home) for call in (*ALL_CALLS, LEDGER_CHECK, HIERARCHY)),
         f"CREATE OR REPLACE TEMP MACRO anonymize_methods() AS TABLE {methods_sql()}",

@@ -69,6 +69,7 @@ def roles_sql(call: GroupingCall) -> str:
         "trusted": sorted(
             caseless(spec.column) for spec in call.hierarchies if spec.chosen
         ),
+        "by_tree": sorted(with_hierarchy),
         "categorical": sorted(caseless(name) for name in call.categorical),
     }
     return statement(

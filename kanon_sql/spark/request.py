@@ -22,6 +22,7 @@ from pyspark.sql.types import (
 from kanon_sql.blocks.driver import UNFOLLOWED
 from kanon_sql.blocks.group import block_call, block_sql
 from kanon_sql.blocks.request import Request, read_request
+from kanon_sql.call.suggested import refuse_suggested
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import OptionError
 from kanon_sql.names import caseless, quoted
@@ -133,6 +134,7 @@ def read_frame(session: Session, df: Any, zone: str, options: Mapping[str, Any])
     Raises:
         OptionError: what anonymize refuses, and what can't be kept block by block.
     """
+    refuse_suggested(options.get("hierarchies"))
     request = read_request(session, empty(df.schema), options)
     for said in _refused(request):
         raise OptionError(said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -23,8 +24,10 @@ from kanon_sql.encode.identifier_detection import (
 from kanon_sql.encode.persons import whose
 from kanon_sql.encode.repeated import repeated_among, repeated_keys, repeated_notice
 from kanon_sql.errors import DataError
+from kanon_sql.hierarchies.codes import CodeFacts, WrittenForm, code_notice, is_number, suggest
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.methods import GroupTask
+from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.names import caseless
 from kanon_sql.points.content_order import mixed
@@ -77,7 +80,11 @@ def look_at(
             repeated_among(rows, columns, unnamed),
         )
         said += [repeated_notice(key, constant) for key, constant in pairs]
-    suspects = find_suspects(rows, columns, run.named, of_row, run.least)
+    coded = {} if run.block is not None or not _may_have_trees(run.task) else (
+        codes_among(rows, columns)
+    )
+    suspects = find_suspects(rows, columns, run.named, of_row, run.least, tuple(coded))
+    said += [notice for name, notice in coded.items() if name not in suspects.hidden]
     if columns and len(suspects.hidden) == len(columns):
         raise DataError(
             "No column is left as a quasi-identifier: "
@@ -89,6 +96,48 @@ def look_at(
         Suspects(suspects.hidden, (*suspects.notices, *said)),
         (*map(hidden_notice, suspects.hidden), *said), of_row,
     )
+
+
+def codes_among(rows: Rows, columns: Sequence[Column]) -> dict[str, str]:
+    """What is said of quasi-identifiers that are treated as numbers and hold codes, by name.
+
+    Args:
+        rows: the cells are read.
+        columns: the quasi-identifiers; one with a hierarchy is a text here.
+    """
+    cells, width = rows.fields["cells"], len(columns)
+    notices = {}
+    for j, column in enumerate(columns):
+        if not is_number(column.sql_type):
+            continue
+        numbers = number_column(cells, j, width)
+        known = numbers[np.isfinite(numbers)]
+        if not len(known) or not bool(np.all(known == np.floor(known))):
+            continue
+        ends = int(known.min()), int(known.max())
+        # a few values of many rows: what isn't one then is none, and needs no counting
+        facts = CodeFacts(
+            column.name, column.sql_type, len(known), 3, *ends,
+            WrittenForm(whole=True, tens=bool(np.all(known % 10 == 0))),
+        )
+        if not _has_reason(facts):
+            continue
+        facts = replace(facts, distinct=pc.count_distinct(pa.array(known)).as_py())
+        suggestion = suggest(facts)
+        if suggestion is not None and suggestion.reason is not None:
+            notices[column.name] = code_notice(column.name, suggestion)
+    return notices
+
+
+def _may_have_trees(task: GroupTask) -> bool:
+    """Whether the quasi-identifiers of a task may have hierarchies."""
+    single = isinstance(task.geometry, AttributeGeometry)
+    return not single and task.own.in_metric != "haversine"
+
+
+def _has_reason(facts: CodeFacts) -> bool:
+    suggestion = suggest(facts)
+    return suggestion is not None and suggestion.reason is not None
 
 
 def _entity_of(task: GroupTask, sensitive: Sequence[Column]) -> int | None:

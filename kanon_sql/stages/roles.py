@@ -10,11 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kanon_sql.encode.arrow import Column
-from kanon_sql.encode.attributes import is_categorical, is_numeric
 from kanon_sql.encode.identifier_detection import (
-    FEW,
     NEARLY,
-    Form,
     Looks,
     OfPersons,
     Profile,
@@ -23,6 +20,14 @@ from kanon_sql.encode.identifier_detection import (
     notices_of,
 )
 from kanon_sql.encode.repeated import determines, independent, is_repeated, may_be_a_key
+from kanon_sql.hierarchies.codes import (
+    CodeFacts,
+    Suggestion,
+    WrittenForm,
+    code_notice,
+    is_number,
+    suggest,
+)
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Labels
 
@@ -40,7 +45,7 @@ NO_ROLE = (
 def describe_columns(
     hashes: npt.NDArray[np.uint64], profiles: Sequence[Profile], released: Sequence[Column],
     rules: Mapping[str, Any], persons: Mapping[str, OfPersons] | None = None,
-    forms: Mapping[str, Form] | None = None,
+    forms: Mapping[str, WrittenForm] | None = None,
 ) -> list[dict[str, Any]]:
     """One object per column.
 
@@ -50,7 +55,7 @@ def describe_columns(
         released: name and type of what is released of the quasi-identifiers.
         rules: the roles by name, what all others are, and how quasi-identifiers are released.
         persons: what is counted of columns by persons, by name, where the entity is known.
-        forms: how the texts of columns are written, by name.
+        forms: how the values of columns are written, by name.
     """
     named: Mapping[str, Any] = rules["named"]
     whose = [p.name for p in profiles if named.get(caseless(p.name), {}).get("role") == "entity"]
@@ -78,9 +83,12 @@ def describe_columns(
         )
         # codes and places of few rows each are joined by a hierarchy, names of one each aren't
         all_differ = looks.identifier and profile.distinct >= NEARLY * profile.values
-        shown, shown_type = _released(profile, role["role"], hidden, types, rules)
-        remarks = _remarks(profile, known, role["role"], rules, looks)
         tells = own is not None and own.like_entity(NEARLY)
+        tree = _suggestion(profile, (forms or {}).get(profile.name, WrittenForm()))
+        if (known or {}).get("role") != "quasi_identifier" and (all_differ or tells):
+            tree = None
+        shown, shown_type = _released(profile, role["role"], hidden, types, rules)
+        remarks = _remarks(profile, known, role["role"], rules, looks, tree)
         if tells and shown == "unchanged":
             remarks.append(key_notice(profile.name, *whose))
         remarks += [f"determines {_listed(profiles, targets)}"] if targets else []
@@ -91,11 +99,8 @@ def describe_columns(
             "column_type": profile.sql_type,
             **role,
             "suggested_role": _suggested(looks.identifier or tells, own_rows, separation),
-            "suggested_hierarchy": (
-                hierarchy_for(profile, (forms or {}).get(profile.name, Form()))
-                if (known or {}).get("role") == "quasi_identifier"
-                or not (all_differ or tells) else None
-            ),
+            "suggested_hierarchy": None if tree is None else tree.text,
+            "hierarchy_reason": None if tree is None else tree.reason,
             "distinct_values": profile.distinct,
             "nulls": profile.rows - profile.values,
             "unique_share": share,
@@ -136,22 +141,13 @@ def _suggested(is_identifier: bool, is_entity: bool, separation: float) -> str |
     return "quasi_identifier" if separation >= SEPARATES else None
 
 
-def hierarchy_for(profile: Profile, form: Form) -> str | None:
-    """The kind of hierarchy that goes with a column, by its type and its values; None where there
+def _suggestion(profile: Profile, written: WrittenForm) -> Suggestion | None:
+    """The hierarchy that goes with a column, by its type, its values and its name; None where there
     is nothing to join, or where no kind takes the type."""
-    if profile.distinct < 2:
-        return None
-    if profile.sql_type.startswith(("DATE", "TIMESTAMP")):
-        return "date"
-    if is_numeric(profile.sql_type) and profile.sql_type != "TIME":
-        return "bins"
-    if not is_categorical(profile.sql_type) or profile.sql_type == "BLOB":
-        return None
-    if profile.distinct <= FEW:
-        return "flat"
-    if form.places:
-        return "rectangles"
-    return "prefix" if form.codes else "cover"
+    return suggest(CodeFacts(
+        profile.name, profile.sql_type, profile.values, profile.distinct, profile.low,
+        profile.high, written,
+    ))
 
 
 def _released(
@@ -173,13 +169,18 @@ def _released(
 
 def _remarks(
     profile: Profile, known: Mapping[str, str] | None, role: str | None, rules: Mapping[str, Any],
-    looks: Looks,
+    looks: Looks, tree: Suggestion | None,
 ) -> list[str]:
     """What is said of a column by what it looks like, and of its lack of a role."""
     name = caseless(profile.name)
     trusted = known is not None or name in rules["trusted"]
     remarks = [NO_ROLE.format(profile.name)] if role is None and rules["rest"] == "error" else []
     if role == "quasi_identifier" and name in (*rules["categorical"], *rules["trusted"]):
+        looks, tree = replace(looks, coded=False), None
+    if role == "quasi_identifier" and tree is not None and tree.reason is not None and (
+        not looks.identifier or trusted
+    ) and is_number(profile.sql_type) and name not in rules["by_tree"]:
+        remarks.append(code_notice(profile.name, tree))
         looks = replace(looks, coded=False)
     if role in ("quasi_identifier", "other"):
         remarks += notices_of(profile.name, looks, trusted, role == "quasi_identifier")

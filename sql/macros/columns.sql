@@ -94,16 +94,6 @@ CREATE OR REPLACE TEMP MACRO __kanon_profile(x, least) AS {
     'common': __kanon_common(__kanon_sorted_hashes(x), least),
     'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT), 'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT)};
 
--- how texts are written: as codes of digits and capitals, or as two numbers, by which a hierarchy
--- may be suggested
-CREATE OR REPLACE TEMP MACRO __kanon_form(x) AS {
-    'name': min(alias(x)),
-    'codes': coalesce(bool_and(regexp_full_match(
-        x::VARCHAR, '[A-Z]{0,3}[-. ]?[0-9][0-9A-Z]*([-. ][0-9A-Z]+)*') AND x::VARCHAR LIKE '___%'), false),
-    'places': coalesce(bool_and(regexp_full_match(
-        x::VARCHAR, '(POINT)? *[(]? *[-+]?[0-9]+([.][0-9]+)?( *[,;] *| +)[-+]?[0-9]+([.][0-9]+)? *[)]?')),
-        false)};
-
 CREATE OR REPLACE TEMP MACRO __kanon_is_text(type) AS
     type IN ('VARCHAR', 'UUID', 'BLOB', 'JSON') OR starts_with(type, 'ENUM(');
 

@@ -206,7 +206,8 @@ def test_every_template_is_among_what_is_parsed_here(
     # files are released, and reports worked out, by a connection of our own, which has no macros
     # of anybody; the macros of the audit run where nothing of ours is
     apart = (
-        "audit_macros.", "blocks.", "ledger_files.", "ledger.going_on", "report.", "spark."
+        "audit_macros.", "blocks.", "ledger_files.", "ledger.going_on", "report.", "spark.",
+        "roles.facts",  # before a query that refuses macros which hide functions
     )
     assert {name for name in blocks if not name.startswith(apart)} == read
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kanon_sql.call.catalog import CatalogEntry, Content
 from kanon_sql.errors import OptionError
+from kanon_sql.hierarchies.codes import CodeFacts
 
 
 class MadeUp:
@@ -26,3 +27,6 @@ class MadeUp:
             raise OptionError(f"The relation {sql} can't be read.")
         row = ("age", "quasi_identifier")
         return Content(("column_name", "role"), (row,), (str(row),))
+
+    def facts(self, sql: str, columns: Iterable[str]) -> tuple[CodeFacts, ...]:
+        raise OptionError(f"The relation {sql} can't be read.")

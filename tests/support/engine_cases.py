@@ -68,6 +68,7 @@ CASES: dict[str, dict[str, Any]] = {
     "nulls left out": {"nulls": "suppress"},
     "column_weights": {"column_weights": {"age": 3.0}},
     "hierarchies": {"hierarchies": {"zip": "prefix", "seen": "date"}},
+    "suggested hierarchies": {"hierarchies": "suggested"},
     "categorical": {"categorical": ["age"]},
     "intervals": {"representation": "interval"},
     "rounded": {"representation": "rounded"},

@@ -15,6 +15,7 @@ NOT_IN_FILES = {
 }
 NOT_IN_SPARK = {
     **NOT_IN_FILES,
+    "suggested hierarchies": "they follow from all rows",
     "keep_order": "a DataFrame has no order",
     "ledger": "who is shown again is decided over all persons at once",
 }

@@ -70,7 +70,7 @@ TYPES = {
     "float | dict[str, float]": "float | Mapping[str, float]",
     "float | dict[str, Any]": "float | Mapping[Any, Any]",
     "dict[str, tuple[float, float]]": "Mapping[str, Sequence[float]]",
-    "dict[str, str | dict[str, Any]]": "Mapping[str, Any]",
+    "dict[str, str | dict[str, Any]]": 'Mapping[str, Any] | Literal["suggested"]',
     "tuple[tuple[float, float], ...]": "Sequence[Sequence[float]]",
 }
 """What a user may give for what a check makes of it. A check with a new form is added here."""
