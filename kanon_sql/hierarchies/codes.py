@@ -138,7 +138,6 @@ class Suggestion:
         """As the option hierarchies has it."""
         return {"kind": self.kind, **dict(self.options)} if self.options else self.kind
 
-
     @property
     def text(self) -> str:
         """The same as one text, as a relation of roles has it."""

@@ -20,7 +20,7 @@ from kanon_sql.duckdb.catalog import ConnectionCatalog
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.codes import CodeFacts, Suggestion, WrittenForm, suggest, words_of
 from kanon_sql.hierarchies.kinds import check_kind
-from tests.support.columns_of_codes import COLUMNS, MIXED, ROWS, table_sql
+from tests.support.columns_of_codes import COLUMNS, LATER, MIXED, ROWS, WRONG, table_sql
 from tests.support.queries import refusal_of
 
 Connection = duckdb.DuckDBPyConnection
@@ -76,6 +76,12 @@ def kind_of(suggested: str | None) -> str | None:
 def test_each_column_gets_what_it_needs(whole: Told, name: str) -> None:
     kind, reason = whole[name]
     assert (kind_of(kind) if reason else None) == COLUMNS[name][1]
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_columns_that_came_later(whole: Told, name: str) -> None:
+    kind, reason = whole[name]
+    assert (kind_of(kind) if reason else None) == WRONG.get(name, LATER[name][1])
 
 
 def test_the_order_of_the_rows_means_nothing(con: Connection, whole: Told) -> None:
