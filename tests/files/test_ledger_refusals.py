@@ -37,8 +37,8 @@ def test_a_release_that_breaks_the_promise_does_not_come_out(
     with monkeypatch.context() as patched:
         # all blocks number their classes alike
         patched.setattr(ledger.LedgerInFiles, "learned_by", lambda self, rows, largest,
-                        going_on: real(
-            self, rows, 1000, going_on
+                        headroom, going_on: real(
+            self, rows, 1000, headroom, going_on
         ))
         with pytest.raises(ReleaseError, match="other rows than the files"):
             in_files(tmp_path, 1, str(begun[0] / "two.parquet"), block_rows=BLOCK)
