@@ -131,7 +131,7 @@ SLOW_CASES: dict[str, tuple[tuple[str, ...], str]] = {
     "t ordered": (OUT, QUASI + "sensitive := ['score'], k := 4, t := 0.25, method := 'r_gather'"),
     "within, all methods' rows": (LEFT, PARTS + "method := 'mondrian', alpha := 0.6"),
     "ledger of k_member": (ON, FEW + "ledger := 'absences', attacker := 'knows_absence', "
-                           "method := 'k_member', representation := 'centroid'"),
+                           "method := 'k_member', representation := 'rounded'"),
 }
 
 AUDITS = {
