@@ -352,18 +352,17 @@ def is_mean(kind: Kind, values: Sequence[Any], released: Any) -> bool:
     if kind.temporal:
         assert kind.number is not None
         total = sum(int(kind.number(value)) for value in members)
-        return type(released) is type(members[0]) and kind.number(released) == (
-            (2 * total + len(members)) // (2 * len(members))
-        )
+        mean = round(Fraction(total, len(members)))  # halves to the even one
+        return type(released) is type(members[0]) and kind.number(released) == mean
     places = [kind.place(value) for value in members]
-    mean = sum(places) / len(places)
+    exact = sum(places) / len(places)
     if not isinstance(released, float) or math.isnan(released):
         return False
     if min(places) == max(places):
         return Fraction(released) == places[0]
     slack = max(map(abs, places)) * Fraction(1, 10**13) + Fraction(5e-324)
     within = min(places) <= Fraction(released) <= max(places)
-    return within and abs(Fraction(released) - mean) <= slack
+    return within and abs(Fraction(released) - exact) <= slack
 
 
 def is_interval(kind: Kind, values: Sequence[Any], texts: Sequence[Any], released: Any) -> bool:
