@@ -210,6 +210,7 @@ class Run:
             each are told, too.
         least: a text that fewer rows have is a person's own: see
             kanon_sql.encode.identifier_detection.
+        measured: whether the rows stay until the query has measured what was made of them.
     """
 
     task: GroupTask
@@ -219,6 +220,7 @@ class Run:
     block: str | None = None
     parts: str | None = None
     least: int = 2
+    measured: bool = False
 
     def to_json(self) -> str:
         """The run as text."""
@@ -231,6 +233,8 @@ class Run:
             data["block"] = self.block
         if self.parts is not None:
             data["parts"] = self.parts
+        if self.measured:
+            data["measured"] = True
         return json.dumps(data, sort_keys=True)
 
     @staticmethod
@@ -241,5 +245,6 @@ class Run:
         task = GroupTask.from_json(data["task"], methods)
         ledger, block, parts = (data.get(name) for name in ("ledger", "block", "parts"))
         return Run(
-            task, data["progress"], named, ledger, block, parts, data.get("least", Run.least)
+            task, data["progress"], named, ledger, block, parts, data.get("least", Run.least),
+            data.get("measured", False),
         )

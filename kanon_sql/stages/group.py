@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -33,6 +34,9 @@ from kanon_sql.stages.parts import InParts, group_parts, without_number
 from kanon_sql.stages.prepare import Prepared, prepare, refuse_too_few
 from kanon_sql.stages.remarks import notices, remark
 from kanon_sql.stages.remembered import Recalled, digest, recall
+
+MEASURED = ("row", "hash", "cells")
+"""The fields of rows that are read once more when what was made of them is measured."""
 
 
 def room_for(
@@ -134,10 +138,14 @@ class GroupingWork:
         self._begun = 0.0
         self._suspects = Suspects()
         self._prepared: Prepared | InParts | None = None
+        self._source: Rows | None = None
 
     def _prepare(self) -> Prepared | InParts:
         self._begun = perf_counter()
         rows, run, numbers = self._taken.rows(), self._run, None
+        if run.measured:
+            fields = {name: rows.fields[name] for name in MEASURED if name in rows}
+            self._source = Rows(fields, rows.count)
         if run.parts is not None:
             rows, numbers = without_number(rows)
         looked = look_at(
@@ -177,6 +185,7 @@ class GroupingWork:
         times = {"started": self._begun, "finished": perf_counter()}
         if self._run.block is not None:
             keep_facts(self._run.block, facts)
+        labelled = replace(labelled, source=self._source)
         return labelled, self._suspects.hidden, {**facts, **times}
 
 

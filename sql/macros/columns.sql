@@ -95,14 +95,35 @@ CREATE OR REPLACE TEMP MACRO __kanon_profile(x, least) AS {
     'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT), 'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT)};
 
 -- how texts are written: as codes of digits and capitals, or as two numbers, by which a hierarchy
--- may be suggested
-CREATE OR REPLACE TEMP MACRO __kanon_form(x) AS {
-    'name': min(alias(x)),
-    'codes': coalesce(bool_and(regexp_full_match(
-        x::VARCHAR, '[A-Z]{0,3}[-. ]?[0-9][0-9A-Z]*([-. ][0-9A-Z]+)*') AND x::VARCHAR LIKE '___%'), false),
-    'places': coalesce(bool_and(regexp_full_match(
-        x::VARCHAR, '(POINT)? *[(]? *[-+]?[0-9]+([.][0-9]+)?( *[,;] *| +)[-+]?[0-9]+([.][0-9]+)? *[)]?')),
-        false)};
+-- may be suggested. Most texts begin with a byte that neither has: to look at that costs least
+CREATE OR REPLACE TEMP MACRO __kanon_is_code(text) AS
+    CASE WHEN encode(text) < '['::BLOB THEN regexp_full_match(
+        text, '[A-Z]{0,3}[-. ]?[0-9][0-9A-Z]*([-. ][0-9A-Z]+)*') AND text LIKE '___%'
+    WHEN text IS NULL THEN NULL ELSE false END;
+
+CREATE OR REPLACE TEMP MACRO __kanon_is_place(text) AS
+    CASE WHEN encode(text) < 'Q'::BLOB THEN regexp_full_match(
+        text, '(POINT)? *[(]? *[-+]?[0-9]+([.][0-9]+)?( *[,;] *| +)[-+]?[0-9]+([.][0-9]+)? *[)]?')
+    WHEN text IS NULL THEN NULL ELSE false END;
+
+CREATE OR REPLACE TEMP MACRO __kanon_form
+    (x DOUBLE) AS {'codes': false, 'places': false},
+    (x BOOLEAN) AS {'codes': false, 'places': false},
+    (x DATE) AS {'codes': false, 'places': false},
+    (x TIMESTAMP) AS {'codes': false, 'places': false},
+    (x TIMESTAMPTZ) AS {'codes': false, 'places': false},
+    (x TIME) AS {'codes': false, 'places': false},
+    (x) AS {'codes': coalesce(bool_and(__kanon_is_code(x::VARCHAR)), false),
+            'places': coalesce(bool_and(__kanon_is_place(x::VARCHAR)), false)};
+
+-- a column as anonymize_roles looks at it: the hashes of the values as they are printed, NULL among
+-- them, in the same order of rows for all columns, and what they don't tell
+CREATE OR REPLACE TEMP MACRO __kanon_counted(x) AS {
+    'counts': {'name': any_value(alias(x)), 'rows': count(*), 'values': count(x),
+               'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT),
+               'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT),
+               'null': hash(NULL::VARCHAR), 'form': __kanon_form(x)},
+    'hashes': list(hash(x::VARCHAR))};
 
 CREATE OR REPLACE TEMP MACRO __kanon_is_text(type) AS
     type IN ('VARCHAR', 'UUID', 'BLOB', 'JSON') OR starts_with(type, 'ENUM(');
@@ -116,8 +137,6 @@ CREATE OR REPLACE TEMP MACRO __kanon_looks_like_identifier(profile) AS
         OR (__kanon_is_integer(profile.type) AND profile.distinct = profile.values
             AND CASE WHEN profile.high::DOUBLE - profile.low::DOUBLE > 1e15 THEN false
                      ELSE 4 * (profile.high - profile.low) < 5 * profile.values END));
-
-CREATE OR REPLACE TEMP MACRO __kanon_hash_of(x) AS hash(x::VARCHAR);
 
 -- what a person has in a column, and of all persons together how far a column tells them apart. Two
 -- hashes are enough: a person whose rows agree has the same one twice
