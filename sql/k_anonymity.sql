@@ -73,23 +73,40 @@ __kanon_found AS (
 -- The rows of each combination, of their sensitive values: a part of
 -- k_anonymity('release', sensitive=['disease'], l=3).
 __kanon_sizes AS (
-    SELECT ${part}len(cells) AS __kanon_size FROM __kanon_sets
+    SELECT ${part}len(__kanon_values_0) AS __kanon_size FROM __kanon_sets
 )
 
 -- name: histogram_of_sets
--- How often each sensitive value is in each combination of quasi-identifiers: a part of
+-- How often each sensitive value is in each combination of quasi-identifiers; encoded: without
+-- collation. A part of
 -- k_anonymity('release', quasi_identifiers=['age', 'zip'], sensitive=['disease']).
-SELECT ${part}combination, cell.label_${i} AS label, min(cell.sorted_${i}) AS sorted,
-           min(cell.number_${i}) AS number, count(*) AS size
-    FROM (SELECT ${part}combination, unnest(cells) AS cell FROM __kanon_sets)
-    GROUP BY ${part}combination, cell.label_${i}
+SELECT ${part}combination, decode(encode(__kanon_key(own))) AS label, count(*) AS size
+    FROM (SELECT ${part}combination, unnest(__kanon_values_${i}) AS own FROM __kanon_sets)
+    GROUP BY ${part}combination, decode(encode(__kanon_key(own)))
 
 -- name: values_of_sets
+-- What privacy models look at, of each value: a part of
+-- k_anonymity('release', quasi_identifiers=['age', 'zip'], sensitive=['disease']).
+SELECT ${part}decode(encode(__kanon_key(own))) AS label, __kanon_value(own) AS sorted,
+          (__kanon_cell(own)).number AS number, 1 AS size
+    FROM (SELECT ${part}unnest(__kanon_values_${i}) AS own FROM __kanon_sets)
+
+-- name: values_of_persons
 -- The same of the rows of any table: a part of
 -- k_anonymity('visits', quasi_identifiers=['age', 'zip'], sensitive=['disease'], entity='patient_id').
 SELECT combination, cell.whose AS entity, cell.label_${i} AS label,
                              cell.sorted_${i} AS sorted, cell.number_${i} AS number
                       FROM (SELECT combination, unnest(cells) AS cell FROM __kanon_sets)
+
+-- name: set_values
+-- The values of one sensitive column in a combination: a part of
+-- k_anonymity('release', quasi_identifiers=['age', 'zip'], sensitive=['disease']).
+list(${column}) AS __kanon_values_${i}
+
+-- name: set_cells
+-- The same of all sensitive columns, with whose each row is: a part of
+-- k_anonymity('visits', quasi_identifiers=['age', 'zip'], sensitive=['disease'], entity='patient_id').
+list({${cells}}) AS cells
 
 -- name: set_whose
 -- Whose a row is; encoded: without collation. A part of
@@ -105,8 +122,8 @@ SELECT combination, cell.whose AS entity, cell.label_${i} AS label,
 -- The sensitive values of each combination of quasi-identifiers: a part of
 -- k_anonymity('release', quasi_identifiers=['age', 'zip'], sensitive=['disease']).
 __kanon_sets AS MATERIALIZED (
-    SELECT row_number() OVER () AS combination, __kanon_cells AS cells${numbered}
-    FROM (SELECT list({${cells}}) AS __kanon_cells, ${of_part}${seen}
+    SELECT row_number() OVER () AS combination, ${kept}${numbered}
+    FROM (SELECT ${cells}, ${of_part}${seen}
           FROM ${relation} AS __kanon${where} GROUP BY ALL)
 )
 

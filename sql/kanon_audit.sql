@@ -111,21 +111,22 @@ WHERE CASE WHEN NOT ends_with(typeof(quasi_identifiers), '[]')
 
 CREATE OR REPLACE TEMP MACRO privacy_models(relation, quasi_identifiers, sensitive) AS TABLE
 WITH __kanon_sets AS MATERIALIZED (
-    SELECT row_number() OVER () AS combination, __kanon_cells AS cells
-    FROM (SELECT list({'label_0': decode(encode(__kanon_key("__kanon_sensitive"))), 'sorted_0': __kanon_value("__kanon_sensitive"), 'number_0': (__kanon_cell("__kanon_sensitive")).number}) AS __kanon_cells, __kanon_seen(COLUMNS(quasi_identifiers)), __kanon_printed(COLUMNS(quasi_identifiers))
+    SELECT row_number() OVER () AS combination, __kanon_values_0
+    FROM (SELECT list("__kanon_sensitive") AS __kanon_values_0, __kanon_seen(COLUMNS(quasi_identifiers)), __kanon_printed(COLUMNS(quasi_identifiers))
           FROM (SELECT COLUMNS(quasi_identifiers), COLUMNS([sensitive]) AS __kanon_sensitive FROM query_table(relation)) AS __kanon GROUP BY ALL)
 ),
 __kanon_histogram_0 AS MATERIALIZED (  -- rows of each value in each combination
-    SELECT combination, cell.label_0 AS label, min(cell.sorted_0) AS sorted,
-           min(cell.number_0) AS number, count(*) AS size
-    FROM (SELECT combination, unnest(cells) AS cell FROM __kanon_sets)
-    GROUP BY combination, cell.label_0
+    SELECT combination, decode(encode(__kanon_key(own))) AS label, count(*) AS size
+    FROM (SELECT combination, unnest(__kanon_values_0) AS own FROM __kanon_sets)
+    GROUP BY combination, decode(encode(__kanon_key(own)))
 ),
 __kanon_domain_0 AS MATERIALIZED (  -- the values of all rows in their order, a missing one last
     SELECT label, sum(size)::BIGINT AS many, any_value(number) AS number,
            row_number() OVER (ORDER BY label IS NULL ASC, min(sorted) ASC NULLS LAST,
                                        encode(label) ASC NULLS LAST) - 1 AS place
-    FROM __kanon_histogram_0 GROUP BY label
+    FROM (SELECT decode(encode(__kanon_key(own))) AS label, __kanon_value(own) AS sorted,
+          (__kanon_cell(own)).number AS number, 1 AS size
+    FROM (SELECT unnest(__kanon_values_0) AS own FROM __kanon_sets)) GROUP BY label
 ),
 __kanon_whole_0 AS MATERIALIZED (  -- all rows
     SELECT coalesce(sum(many), 0)::BIGINT AS many, count(label) AS different,
@@ -143,40 +144,12 @@ __kanon_placed_0 AS (  -- rows of each value in each combination, and among all 
     FROM __kanon_histogram_0 JOIN __kanon_domain_0
         ON __kanon_histogram_0.label IS NOT DISTINCT FROM __kanon_domain_0.label
 ),
-__kanon_model_0 AS MATERIALIZED (
-    SELECT combination, size, found >= 2 AS passes, found::DOUBLE AS has
-    FROM (SELECT combination, size, different AS found FROM __kanon_spread_0)
-),
-__kanon_model_1 AS MATERIALIZED (
-    SELECT combination, size,
-           coalesce((even AND different >= 2.0) OR entropy >= system.main.ln(2.0::DOUBLE) + 1e-12, false)
-               AS passes,
-           coalesce(CASE WHEN even THEN different ELSE system.main.exp(entropy) END, 0)::DOUBLE AS has
-    FROM (SELECT combination, size FROM __kanon_spread_0)
-    LEFT JOIN (
-        SELECT combination, count(*) AS different, min(size) = max(size) AS even,
-               system.main.ln(sum(size)::DOUBLE) - sum(size * system.main.ln(size::DOUBLE) ORDER BY size ASC) / sum(size)
-                   AS entropy
-        FROM (SELECT combination, rank, size + CASE WHEN rank = 1 THEN missing ELSE 0 END AS size
-          FROM (SELECT combination, size,
-                       row_number() OVER (PARTITION BY combination ORDER BY size DESC) AS rank
-                FROM __kanon_histogram_0 WHERE label IS NOT NULL)
-          JOIN (SELECT combination, missing FROM __kanon_spread_0) USING (combination))
-        GROUP BY combination) USING (combination)
-),
-__kanon_model_2 AS MATERIALIZED (
-    SELECT combination, size, coalesce(top * 1::HUGEINT < 1::HUGEINT * tail, false) AS passes,
-           CASE WHEN tail > 0 THEN top::DOUBLE / tail::DOUBLE ELSE 'inf'::DOUBLE END AS has
-    FROM (SELECT combination, size FROM __kanon_spread_0)
-    LEFT JOIN (
-        SELECT combination, max(size)::HUGEINT AS top,
-               coalesce(sum(size) FILTER (WHERE rank >= 2), 0)::HUGEINT AS tail
-        FROM (SELECT combination, rank, size + CASE WHEN rank = 1 THEN missing ELSE 0 END AS size
-          FROM (SELECT combination, size,
-                       row_number() OVER (PARTITION BY combination ORDER BY size DESC) AS rank
-                FROM __kanon_histogram_0 WHERE label IS NOT NULL)
-          JOIN (SELECT combination, missing FROM __kanon_spread_0) USING (combination))
-        GROUP BY combination) USING (combination)
+__kanon_ranked_0 AS MATERIALIZED (  -- missing values may count for the most frequent
+    SELECT combination, size, list_concat(counts[:len(counts) - 1], [counts[len(counts)] + missing]) AS counts
+    FROM (SELECT combination, sum(size)::BIGINT AS size,
+                 coalesce(sum(size) FILTER (WHERE label IS NULL), 0)::BIGINT AS missing,
+                 list_sort(list(size) FILTER (WHERE label IS NOT NULL), 'ASC', 'NULLS FIRST') AS counts
+          FROM __kanon_histogram_0 GROUP BY combination)
 ),
 __kanon_line_3 AS MATERIALIZED (  -- of each value: rows with it or a lower one, and sums of these
     SELECT place, whole, upto, position, gap,
@@ -235,7 +208,47 @@ __kanon_moved_3 AS MATERIALIZED (  -- ranks: times total times whole; gaps: as a
                ORDER BY place ASC) AS gaps
     FROM __kanon_parted_3 GROUP BY combination
 ),
-__kanon_model_3 AS MATERIALIZED (
+__kanon_held_0 AS MATERIALIZED (  -- all of it at once
+    SELECT combination, size, any_value(missing) AS missing, any_value(whole) AS whole,
+           sum(greatest(0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above_3,
+           bool_and(NULL::BOOLEAN) FILTER (WHERE label IS NOT NULL) AS fits_4,
+           max(CASE WHEN 1000000 IS NOT NULL THEN rows_of + missing END) FILTER (WHERE label IS NOT NULL) AS most_4,
+           count(*) AS found_5,
+           max(abs(system.main.ln(own / overall))) AS farthest_5,
+           bool_and(NULL::BOOLEAN) AS fits_5,
+           max((rows_of::HUGEINT * whole - rows_of_all::HUGEINT * size)::DOUBLE
+               / (rows_of_all::HUGEINT * size)::DOUBLE) AS gain_6,
+           bool_and(NULL::BOOLEAN) AS fits_6
+    FROM (SELECT combination, label, size, missing, rows_of, rows_of_all, whole,
+                 rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
+          FROM (SELECT combination, label, size AS rows_of, many AS rows_of_all
+                FROM __kanon_placed_0)
+          JOIN (SELECT combination, size, missing FROM __kanon_spread_0) USING (combination)
+          CROSS JOIN (SELECT many AS whole FROM __kanon_whole_0))
+    GROUP BY combination, size
+),
+__kanon_model_0 AS NOT MATERIALIZED (
+    SELECT combination, size, found >= 2 AS passes, found::DOUBLE AS has
+    FROM (SELECT combination, size, different AS found FROM __kanon_spread_0)
+),
+__kanon_model_1 AS NOT MATERIALIZED (
+    SELECT combination, size,
+           coalesce((even AND different >= 2.0) OR entropy >= system.main.ln(2.0::DOUBLE) + 1e-12, false)
+               AS passes,
+           coalesce(CASE WHEN even THEN different ELSE system.main.exp(entropy) END, 0)::DOUBLE AS has
+    FROM (SELECT combination, size, len(counts) AS different, counts[1] = counts[len(counts)] AS even,
+                 system.main.ln(list_sum(counts)::DOUBLE) - list_sum(list_transform(
+                     counts, lambda own: own * system.main.ln(own::DOUBLE))) / list_sum(counts) AS entropy
+          FROM __kanon_ranked_0)
+),
+__kanon_model_2 AS NOT MATERIALIZED (
+    SELECT combination, size, coalesce(top * 1::HUGEINT < 1::HUGEINT * tail, false) AS passes,
+           CASE WHEN tail > 0 THEN top::DOUBLE / tail::DOUBLE ELSE 'inf'::DOUBLE END AS has
+    FROM (SELECT combination, size, counts[len(counts)]::HUGEINT AS top,
+                 coalesce(list_sum(counts[:greatest(len(counts) - 2 + 1, 0)]), 0)::HUGEINT AS tail
+          FROM __kanon_ranked_0)
+),
+__kanon_model_3 AS NOT MATERIALIZED (
     SELECT combination, size, passes, has FROM (
     SELECT combination, size,
            CASE WHEN absent = 0 AND steps > 0 THEN coalesce(ranks * 1::HUGEINT <= 1::HUGEINT * steps * size * whole, false)
@@ -254,58 +267,26 @@ __kanon_model_3 AS MATERIALIZED (
     ) WHERE (SELECT ordered FROM __kanon_whole_0)
     UNION ALL
     SELECT combination, size, passes, has FROM (
-    SELECT combination, size, above * 1::HUGEINT <= 1::HUGEINT * size * many AS passes,
-           above::DOUBLE / (size::DOUBLE * many) AS has
-    FROM (SELECT combination, size, whole AS many, sum(greatest(
-                     0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above
-          FROM (SELECT combination, size AS rows_of, many AS rows_of_all FROM __kanon_placed_0)
-          JOIN (SELECT combination, size::HUGEINT AS size FROM __kanon_spread_0)
-              USING (combination)
-          CROSS JOIN (SELECT many AS whole FROM __kanon_whole_0)
-          GROUP BY ALL)
+    SELECT combination, size::HUGEINT AS size, above_3 * 1::HUGEINT <= 1::HUGEINT * size::HUGEINT * whole AS passes,
+           above_3::DOUBLE / (size::DOUBLE * whole) AS has
+    FROM __kanon_held_0
     ) WHERE NOT (SELECT ordered FROM __kanon_whole_0)
 ),
-__kanon_model_4 AS MATERIALIZED (
+__kanon_model_4 AS NOT MATERIALIZED (
     SELECT combination, size,
-           coalesce(fits, true) AND missing * 1000000::HUGEINT <= size * 1000000 AS passes,
-           greatest(most, missing)::DOUBLE / size AS has
-    FROM (SELECT combination, size, missing, bool_and(
-                     (rows_of + missing) * 1000000::HUGEINT <= size * coalesce(1000000, 1000000))
-                     AS fits,
-                 coalesce(max(rows_of + missing) FILTER (WHERE 1000000 IS NOT NULL), 0) AS most
-          FROM (SELECT combination, size, missing AS missing FROM __kanon_spread_0)
-          LEFT JOIN (SELECT combination, label, size AS rows_of
-                     FROM __kanon_histogram_0 WHERE label IS NOT NULL) USING (combination)
-          GROUP BY combination, size, missing)
+           coalesce(fits_4, true) AND missing * 1000000::HUGEINT <= size * 1000000 AS passes,
+           greatest(coalesce(most_4, 0), missing)::DOUBLE / size AS has
+    FROM __kanon_held_0
 ),
-__kanon_model_5 AS MATERIALIZED (
+__kanon_model_5 AS NOT MATERIALIZED (
     SELECT combination, size,
-           found = different AND fits AS passes,
-           CASE WHEN found = different THEN farthest ELSE 'inf'::DOUBLE END AS has
-    FROM (SELECT combination, size, count(*) AS found,
-                 max(abs(system.main.ln(own / overall))) AS farthest,
-                 bool_and(system.main.exp(-1.0::DOUBLE) * overall * (1 + 1e-12::DOUBLE) <= own
-                          AND own <= system.main.exp(1.0::DOUBLE) * overall * (1 - 1e-12::DOUBLE)) AS fits
-          FROM (SELECT combination, size, rows_of, rows_of_all, whole,
-                       rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
-                FROM (SELECT combination, size AS rows_of, many AS rows_of_all
-                      FROM __kanon_placed_0)
-                JOIN __kanon_spread_0 USING (combination)
-                CROSS JOIN (SELECT many AS whole FROM __kanon_whole_0))
-          GROUP BY combination, size)
+           found_5 = different AND fits_5 AS passes,
+           CASE WHEN found_5 = different THEN farthest_5 ELSE 'inf'::DOUBLE END AS has
+    FROM __kanon_held_0
     CROSS JOIN (SELECT count(*) AS different FROM __kanon_domain_0)
 ),
-__kanon_model_6 AS MATERIALIZED (
-    SELECT combination, size, bool_and(rows_of::HUGEINT * whole * 1::HUGEINT <= 2::HUGEINT * rows_of_all * size) AS passes,
-           max((rows_of::HUGEINT * whole - rows_of_all::HUGEINT * size)::DOUBLE
-               / (rows_of_all::HUGEINT * size)::DOUBLE) AS has
-    FROM (SELECT combination, size, rows_of, rows_of_all, whole,
-                       rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
-                FROM (SELECT combination, size AS rows_of, many AS rows_of_all
-                      FROM __kanon_placed_0)
-                JOIN __kanon_spread_0 USING (combination)
-                CROSS JOIN (SELECT many AS whole FROM __kanon_whole_0))
-    GROUP BY combination, size
+__kanon_model_6 AS NOT MATERIALIZED (
+    SELECT combination, size, fits_6 AS passes, gain_6 AS has FROM __kanon_held_0
 )
 SELECT sensitive::VARCHAR AS sensitive,
        (SELECT system.main.min(has) FROM __kanon_model_0)::BIGINT AS l_distinct, (SELECT system.main.min(has) FROM __kanon_model_1) AS l_entropy,
@@ -495,26 +476,12 @@ __kanon_placed_0 AS (  -- rows of each value in each combination, and among all 
         ON __kanon_histogram_0.label IS NOT DISTINCT FROM __kanon_domain_0.label
         AND __kanon_histogram_0.part = __kanon_domain_0.part
 ),
-__kanon_model_0 AS MATERIALIZED (
-    SELECT combination, size, found >= 2 AS passes, found::DOUBLE AS has
-    FROM (SELECT combination, size, different AS found FROM __kanon_spread_0)
-),
-__kanon_model_1 AS MATERIALIZED (
-    SELECT combination, size,
-           coalesce((even AND different >= 2.0) OR entropy >= system.main.ln(2.0::DOUBLE) + 1e-12, false)
-               AS passes,
-           coalesce(CASE WHEN even THEN different ELSE system.main.exp(entropy) END, 0)::DOUBLE AS has
-    FROM (SELECT combination, size FROM __kanon_spread_0)
-    LEFT JOIN (
-        SELECT combination, count(*) AS different, min(size) = max(size) AS even,
-               system.main.ln(sum(size)::DOUBLE) - sum(size * system.main.ln(size::DOUBLE) ORDER BY size ASC) / sum(size)
-                   AS entropy
-        FROM (SELECT combination, rank, size + CASE WHEN rank = 1 THEN missing ELSE 0 END AS size
-          FROM (SELECT combination, size,
-                       row_number() OVER (PARTITION BY combination ORDER BY size DESC) AS rank
-                FROM __kanon_histogram_0 WHERE label IS NOT NULL)
-          JOIN (SELECT combination, missing FROM __kanon_spread_0) USING (combination))
-        GROUP BY combination) USING (combination)
+__kanon_ranked_0 AS MATERIALIZED (  -- missing values may count for the most frequent
+    SELECT combination, size, list_concat(counts[:len(counts) - 1], [counts[len(counts)] + missing]) AS counts
+    FROM (SELECT combination, sum(size)::BIGINT AS size,
+                 coalesce(sum(size) FILTER (WHERE label IS NULL), 0)::BIGINT AS missing,
+                 list_sort(list(size) FILTER (WHERE label IS NOT NULL), 'ASC', 'NULLS FIRST') AS counts
+          FROM __kanon_histogram_0 GROUP BY combination)
 ),
 __kanon_line_2 AS MATERIALIZED (  -- of each value: rows with it or a lower one, and sums of these
     SELECT part, place, whole, upto, position, gap,
@@ -573,33 +540,6 @@ __kanon_moved_2 AS MATERIALIZED (  -- ranks: times total times whole; gaps: as a
                ORDER BY place ASC) AS gaps
     FROM __kanon_parted_2 GROUP BY combination
 ),
-__kanon_model_2 AS MATERIALIZED (
-    SELECT combination, size,
-           CASE WHEN absent = 0 AND steps > 0 THEN coalesce(ranks * 1::HUGEINT <= 1::HUGEINT * steps * size * whole, false)
-                WHEN steps <= 0 AND absent = 0 THEN true
-                ELSE away <= 1.0::DOUBLE - 1e-12 END AS passes,
-           CASE WHEN absent = 0 AND steps > 0 AND steps > 0
-                THEN ranks::DOUBLE / (steps::DOUBLE * size * whole) ELSE away END AS has
-    FROM (SELECT *, abs(missing / size - absent / whole) + least(
-                     1 - missing / size, 1 - absent / whole) * coalesce(CASE WHEN steps > 0 THEN ranks::DOUBLE / (steps::DOUBLE * (size - missing) * (whole - absent)) END, 0) AS away
-          FROM (SELECT part, combination, size::HUGEINT AS size, missing::DOUBLE AS missing
-                FROM __kanon_spread_0)
-          JOIN (SELECT part, many::HUGEINT AS whole, different - 1 AS steps,
-                             missing::DOUBLE AS absent
-                      FROM __kanon_whole_0) USING (part)
-          LEFT JOIN __kanon_moved_2 USING (combination))
-),
-__kanon_model_3 AS MATERIALIZED (
-    SELECT combination, size, above * 1::HUGEINT <= 1::HUGEINT * size * many AS passes,
-           above::DOUBLE / (size::DOUBLE * many) AS has
-    FROM (SELECT combination, size, whole AS many, sum(greatest(
-                     0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above
-          FROM (SELECT part, combination, size AS rows_of, many AS rows_of_all FROM __kanon_placed_0)
-          JOIN (SELECT combination, size::HUGEINT AS size FROM __kanon_spread_0)
-              USING (combination)
-          JOIN (SELECT part, many AS whole FROM __kanon_whole_0) USING (part)
-          GROUP BY ALL)
-),
 __kanon_line_4 AS MATERIALIZED (  -- of each value: rows with it or a lower one, and sums of these
     SELECT part, place, whole, upto, position, gap,
            coalesce(system.main.sum(upto) OVER lower, 0) AS area,
@@ -657,6 +597,60 @@ __kanon_moved_4 AS MATERIALIZED (  -- ranks: times total times whole; gaps: as a
                ORDER BY place ASC) AS gaps
     FROM __kanon_parted_4 GROUP BY combination
 ),
+__kanon_held_0 AS MATERIALIZED (  -- all of it at once
+    SELECT part, combination, size, any_value(missing) AS missing, any_value(whole) AS whole,
+           sum(greatest(0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above_3,
+           bool_and((rows_of + missing) * 1000000::HUGEINT <= size * coalesce(1000000, 1000000)) FILTER (WHERE label IS NOT NULL) AS fits_5,
+           max(CASE WHEN 1000000 IS NOT NULL THEN rows_of + missing END) FILTER (WHERE label IS NOT NULL) AS most_5,
+           count(*) AS found_6,
+           max(abs(system.main.ln(own / overall))) AS farthest_6,
+           bool_and(system.main.exp(-1.0::DOUBLE) * overall * (1 + 1e-12::DOUBLE) <= own AND own <= system.main.exp(1.0::DOUBLE) * overall * (1 - 1e-12::DOUBLE)) AS fits_6,
+           max((rows_of::HUGEINT * whole - rows_of_all::HUGEINT * size)::DOUBLE
+               / (rows_of_all::HUGEINT * size)::DOUBLE) AS gain_7,
+           bool_and(rows_of::HUGEINT * whole * 1::HUGEINT <= 2::HUGEINT * rows_of_all * size) AS fits_7
+    FROM (SELECT part, combination, label, size, missing, rows_of, rows_of_all, whole,
+                 rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
+          FROM (SELECT part, combination, label, size AS rows_of, many AS rows_of_all
+                FROM __kanon_placed_0)
+          JOIN (SELECT part, combination, size, missing FROM __kanon_spread_0) USING (part, combination)
+          JOIN (SELECT part, many AS whole FROM __kanon_whole_0) USING (part))
+    GROUP BY part, combination, size
+),
+__kanon_model_0 AS MATERIALIZED (
+    SELECT combination, size, found >= 2 AS passes, found::DOUBLE AS has
+    FROM (SELECT combination, size, different AS found FROM __kanon_spread_0)
+),
+__kanon_model_1 AS MATERIALIZED (
+    SELECT combination, size,
+           coalesce((even AND different >= 2.0) OR entropy >= system.main.ln(2.0::DOUBLE) + 1e-12, false)
+               AS passes,
+           coalesce(CASE WHEN even THEN different ELSE system.main.exp(entropy) END, 0)::DOUBLE AS has
+    FROM (SELECT combination, size, len(counts) AS different, counts[1] = counts[len(counts)] AS even,
+                 system.main.ln(list_sum(counts)::DOUBLE) - list_sum(list_transform(
+                     counts, lambda own: own * system.main.ln(own::DOUBLE))) / list_sum(counts) AS entropy
+          FROM __kanon_ranked_0)
+),
+__kanon_model_2 AS MATERIALIZED (
+    SELECT combination, size,
+           CASE WHEN absent = 0 AND steps > 0 THEN coalesce(ranks * 1::HUGEINT <= 1::HUGEINT * steps * size * whole, false)
+                WHEN steps <= 0 AND absent = 0 THEN true
+                ELSE away <= 1.0::DOUBLE - 1e-12 END AS passes,
+           CASE WHEN absent = 0 AND steps > 0 AND steps > 0
+                THEN ranks::DOUBLE / (steps::DOUBLE * size * whole) ELSE away END AS has
+    FROM (SELECT *, abs(missing / size - absent / whole) + least(
+                     1 - missing / size, 1 - absent / whole) * coalesce(CASE WHEN steps > 0 THEN ranks::DOUBLE / (steps::DOUBLE * (size - missing) * (whole - absent)) END, 0) AS away
+          FROM (SELECT part, combination, size::HUGEINT AS size, missing::DOUBLE AS missing
+                FROM __kanon_spread_0)
+          JOIN (SELECT part, many::HUGEINT AS whole, different - 1 AS steps,
+                             missing::DOUBLE AS absent
+                      FROM __kanon_whole_0) USING (part)
+          LEFT JOIN __kanon_moved_2 USING (combination))
+),
+__kanon_model_3 AS MATERIALIZED (
+    SELECT combination, size::HUGEINT AS size, above_3 * 1::HUGEINT <= 1::HUGEINT * size::HUGEINT * whole AS passes,
+           above_3::DOUBLE / (size::DOUBLE * whole) AS has
+    FROM __kanon_held_0
+),
 __kanon_model_4 AS MATERIALIZED (
     SELECT combination, size,
            CASE WHEN false THEN coalesce(ranks * 1::HUGEINT <= 1::HUGEINT * steps * size * whole, false)
@@ -675,45 +669,19 @@ __kanon_model_4 AS MATERIALIZED (
 ),
 __kanon_model_5 AS MATERIALIZED (
     SELECT combination, size,
-           coalesce(fits, true) AND missing * 1000000::HUGEINT <= size * 1000000 AS passes,
-           greatest(most, missing)::DOUBLE / size AS has
-    FROM (SELECT combination, size, missing, bool_and(
-                     (rows_of + missing) * 1000000::HUGEINT <= size * coalesce(1000000, 1000000))
-                     AS fits,
-                 coalesce(max(rows_of + missing) FILTER (WHERE 1000000 IS NOT NULL), 0) AS most
-          FROM (SELECT combination, size, missing AS missing FROM __kanon_spread_0)
-          LEFT JOIN (SELECT combination, label, size AS rows_of
-                     FROM __kanon_histogram_0 WHERE label IS NOT NULL) USING (combination)
-          GROUP BY combination, size, missing)
+           coalesce(fits_5, true) AND missing * 1000000::HUGEINT <= size * 1000000 AS passes,
+           greatest(coalesce(most_5, 0), missing)::DOUBLE / size AS has
+    FROM __kanon_held_0
 ),
 __kanon_model_6 AS MATERIALIZED (
     SELECT combination, size,
-           found = different AND fits AS passes,
-           CASE WHEN found = different THEN farthest ELSE 'inf'::DOUBLE END AS has
-    FROM (SELECT part, combination, size, count(*) AS found,
-                 max(abs(system.main.ln(own / overall))) AS farthest,
-                 bool_and(system.main.exp(-1.0::DOUBLE) * overall * (1 + 1e-12::DOUBLE) <= own
-                          AND own <= system.main.exp(1.0::DOUBLE) * overall * (1 - 1e-12::DOUBLE)) AS fits
-          FROM (SELECT part, combination, size, rows_of, rows_of_all, whole,
-                       rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
-                FROM (SELECT part, combination, size AS rows_of, many AS rows_of_all
-                      FROM __kanon_placed_0)
-                JOIN __kanon_spread_0 USING (part, combination)
-                JOIN (SELECT part, many AS whole FROM __kanon_whole_0) USING (part))
-          GROUP BY part, combination, size)
+           found_6 = different AND fits_6 AS passes,
+           CASE WHEN found_6 = different THEN farthest_6 ELSE 'inf'::DOUBLE END AS has
+    FROM __kanon_held_0
     JOIN (SELECT part, count(*) AS different FROM __kanon_domain_0 GROUP BY part) USING (part)
 ),
 __kanon_model_7 AS MATERIALIZED (
-    SELECT combination, size, bool_and(rows_of::HUGEINT * whole * 1::HUGEINT <= 2::HUGEINT * rows_of_all * size) AS passes,
-           max((rows_of::HUGEINT * whole - rows_of_all::HUGEINT * size)::DOUBLE
-               / (rows_of_all::HUGEINT * size)::DOUBLE) AS has
-    FROM (SELECT part, combination, size, rows_of, rows_of_all, whole,
-                       rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
-                FROM (SELECT part, combination, size AS rows_of, many AS rows_of_all
-                      FROM __kanon_placed_0)
-                JOIN __kanon_spread_0 USING (part, combination)
-                JOIN (SELECT part, many AS whole FROM __kanon_whole_0) USING (part))
-    GROUP BY combination, size
+    SELECT combination, size, fits_7 AS passes, gain_7 AS has FROM __kanon_held_0
 ),
 __kanon_shown AS MATERIALIZED (  -- each metric that the file shows, and what was asked of it
     SELECT unnest([

@@ -113,13 +113,15 @@ SELECT combination, size, found >= ${l} AS passes, found::DOUBLE AS has
     FROM (SELECT combination, size, different${missing} AS found FROM __kanon_spread_${i})
 
 -- name: ranked
--- The counts of the values of each combination, most frequent first: a part of
+-- The counts of the values of each combination, the most frequent last: a part of
 -- anonymize('t', k=5, l=3, diversity_kind='entropy', sensitive=['disease']).
-SELECT combination, rank, size + CASE WHEN rank = 1 THEN ${missing} ELSE 0 END AS size
-          FROM (SELECT combination, size,
-                       row_number() OVER (PARTITION BY combination ORDER BY size DESC) AS rank
-                FROM __kanon_histogram_${i}${known})
-          JOIN (SELECT combination, missing FROM __kanon_spread_${i}) USING (combination)
+__kanon_ranked_${i} AS MATERIALIZED (  -- missing values may count for the most frequent
+    SELECT combination, size, list_concat(counts[:len(counts) - 1], [counts[len(counts)] + ${missing}]) AS counts
+    FROM (SELECT combination, sum(size)::BIGINT AS size,
+                 coalesce(sum(size) FILTER (WHERE label IS NULL), 0)::BIGINT AS missing,
+                 list_sort(list(size)${known}, 'ASC', 'NULLS FIRST') AS counts
+          FROM __kanon_histogram_${i} GROUP BY combination)
+),
 
 -- name: entropy
 -- The entropy of l equally frequent values in each combination: a part of
@@ -128,13 +130,10 @@ SELECT combination, size,
            coalesce((even AND different >= ${l}) OR entropy >= system.main.ln(${l}::DOUBLE) + 1e-12, false)
                AS passes,
            coalesce(CASE WHEN even THEN different ELSE system.main.exp(entropy) END, 0)::DOUBLE AS has
-    FROM (SELECT combination, size FROM __kanon_spread_${i})
-    LEFT JOIN (
-        SELECT combination, count(*) AS different, min(size) = max(size) AS even,
-               system.main.ln(sum(size)::DOUBLE) - sum(size * system.main.ln(size::DOUBLE) ORDER BY size ASC) / sum(size)
-                   AS entropy
-        FROM (${ranked})
-        GROUP BY combination) USING (combination)
+    FROM (SELECT combination, size, len(counts) AS different, counts[1] = counts[len(counts)] AS even,
+                 system.main.ln(list_sum(counts)::DOUBLE) - list_sum(list_transform(
+                     counts, lambda own: own * system.main.ln(own::DOUBLE))) / list_sum(counts) AS entropy
+          FROM __kanon_ranked_${i})
 
 -- name: recursive
 -- The most frequent value of each combination less often than c times the l-th most frequent and
@@ -142,27 +141,27 @@ SELECT combination, size,
 -- anonymize('t', k=5, l=3, diversity_kind='recursive', c=3, sensitive=['disease']).
 SELECT combination, size, coalesce(top * ${under} < ${over} * tail, false) AS passes,
            CASE WHEN tail > 0 THEN top::DOUBLE / tail::DOUBLE ELSE 'inf'::DOUBLE END AS has
-    FROM (SELECT combination, size FROM __kanon_spread_${i})
-    LEFT JOIN (
-        SELECT combination, max(size)::HUGEINT AS top,
-               coalesce(sum(size) FILTER (WHERE rank >= ${l}), 0)::HUGEINT AS tail
-        FROM (${ranked})
-        GROUP BY combination) USING (combination)
+    FROM (SELECT combination, size, counts[len(counts)]::HUGEINT AS top,
+                 coalesce(list_sum(counts[:greatest(len(counts) - ${l} + 1, 0)]), 0)::HUGEINT AS tail
+          FROM __kanon_ranked_${i})
 
 -- name: alpha
 -- No bounded value with more than its share of a combination, in millionths: a part of
 -- anonymize('t', k=5, alpha=0.5, sensitive=['disease']).
 SELECT combination, size,
-           coalesce(fits, true) AND missing * 1000000::HUGEINT <= size * ${least} AS passes,
-           greatest(most, missing)::DOUBLE / size AS has
-    FROM (SELECT combination, size, missing, bool_and(
-                     (rows_of + missing) * 1000000::HUGEINT <= size * coalesce(${bound}, 1000000))
-                     AS fits,
-                 coalesce(max(rows_of + missing) FILTER (WHERE ${bound} IS NOT NULL), 0) AS most
-          FROM (SELECT combination, size, ${missing} AS missing FROM __kanon_spread_${i})
-          LEFT JOIN (SELECT combination, label, size AS rows_of
-                     FROM __kanon_histogram_${i}${known}) USING (combination)
-          GROUP BY combination, size, missing)
+           coalesce(fits_${j}, true) AND ${missing} * 1000000::HUGEINT <= size * ${least} AS passes,
+           greatest(coalesce(most_${j}, 0), ${missing})::DOUBLE / size AS has
+    FROM __kanon_held_${i}
+
+-- name: alpha_fits
+-- Whether a value keeps its bound: a part of anonymize('t', k=5, alpha=0.5, sensitive=['disease']).
+(rows_of + ${missing}) * 1000000::HUGEINT <= size * coalesce(${bound}, 1000000)
+
+-- name: held_by_alpha
+-- Whether all bounded values of a combination keep their bounds, and the most of one: a part of
+-- anonymize('t', k=5, alpha=0.5, sensitive=['disease']).
+bool_and(${fits})${known} AS fits_${j},
+           max(CASE WHEN ${bound} IS NOT NULL THEN rows_of + ${missing} END)${known} AS most_${j}
 
 -- name: entity
 -- Nobody with more than one k-th of the rows of a combination: a part of
@@ -196,28 +195,41 @@ SELECT combination, size, above * ${under} <= ${over} * height * size * many AS 
                     GROUP BY ${part}combination, depth, node)) USING (combination)
           GROUP BY combination, size, many, height)
 
--- name: shares
--- The share of each value in each combination, and among all rows: a part of
+-- name: held
+-- What models ask of the values of each combination, and of their shares among all rows: a part of
 -- anonymize('t', k=5, delta=1.5, sensitive=['disease']).
-SELECT ${part}combination, size, rows_of, rows_of_all, whole,
-                       rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
-                FROM (SELECT ${part}combination, size AS rows_of, many AS rows_of_all
-                      FROM __kanon_placed_${i})
-                JOIN __kanon_spread_${i} USING (${part}combination)
-                ${join} (SELECT ${part}many AS whole FROM __kanon_whole_${i})${using}
+__kanon_held_${i} AS MATERIALIZED (  -- all of it at once
+    SELECT ${part}combination, size, any_value(missing) AS missing, any_value(whole) AS whole,
+           ${aggregates}
+    FROM (SELECT ${part}combination, label, size, missing, rows_of, rows_of_all, whole,
+                 rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
+          FROM (SELECT ${part}combination, label, size AS rows_of, many AS rows_of_all
+                FROM __kanon_placed_${i})
+          JOIN (SELECT ${part}combination, size, missing FROM __kanon_spread_${i}) USING (${part}combination)
+          ${join} (SELECT ${part}many AS whole FROM __kanon_whole_${i})${using})
+    GROUP BY ${part}combination, size
+),
+
+-- name: delta_fits
+-- Whether the share of a value is near enough to that among all rows: a part of
+-- anonymize('t', k=5, delta=1.5, sensitive=['disease']).
+system.main.exp(-${delta}::DOUBLE) * overall * (1 + 1e-12::DOUBLE) <= own
+                    AND own <= system.main.exp(${delta}::DOUBLE) * overall * (1 - 1e-12::DOUBLE)
+
+-- name: held_by_delta
+-- How many values a combination has, how far the share of one is from that among all rows, and
+-- whether all are near enough: a part of anonymize('t', k=5, delta=1.5, sensitive=['disease']).
+count(*) AS found_${j},
+           max(abs(system.main.ln(own / overall))) AS farthest_${j},
+           bool_and(${fits}) AS fits_${j}
 
 -- name: delta
 -- Every value of all rows in each combination, the logarithm of its share over that among all rows
 -- between -delta and delta: a part of anonymize('t', k=5, delta=1.5, sensitive=['disease']).
 SELECT combination, size,
-           found = different AND fits AS passes,
-           CASE WHEN found = different THEN farthest ELSE 'inf'::DOUBLE END AS has
-    FROM (SELECT ${part}combination, size, count(*) AS found,
-                 max(abs(system.main.ln(own / overall))) AS farthest,
-                 bool_and(system.main.exp(-${delta}::DOUBLE) * overall * (1 + 1e-12::DOUBLE) <= own
-                          AND own <= system.main.exp(${delta}::DOUBLE) * overall * (1 - 1e-12::DOUBLE)) AS fits
-          FROM (${shares})
-          GROUP BY ${part}combination, size)
+           found_${j} = different AND fits_${j} AS passes,
+           CASE WHEN found_${j} = different THEN farthest_${j} ELSE 'inf'::DOUBLE END AS has
+    FROM __kanon_held_${i}
     ${join} (SELECT ${part}count(*) AS different FROM __kanon_domain_${i}${grouped})${using}
 
 -- name: beta_basic
@@ -233,27 +245,29 @@ CASE WHEN ${beta}::DOUBLE <= -system.main.ln(overall)
     ELSE rows_of::HUGEINT * whole <= rows_of_all::HUGEINT * size
         OR rows_of <= size * overall * (1 - system.main.ln(overall)) * (1 - 1e-12::DOUBLE) END
 
+-- name: held_by_beta
+-- The largest gain of a value of a combination, and whether all gain little enough: a part of
+-- anonymize('t', k=5, beta=2, sensitive=['disease']).
+max((rows_of::HUGEINT * whole - rows_of_all::HUGEINT * size)::DOUBLE
+               / (rows_of_all::HUGEINT * size)::DOUBLE) AS gain_${j},
+           bool_and(${fits}) AS fits_${j}
+
 -- name: beta
 -- No value with a share of a combination that is above its share among all rows by more than beta
 -- times that: a part of anonymize('t', k=5, beta=2, sensitive=['disease']).
-SELECT combination, size, bool_and(${fits}) AS passes,
-           max((rows_of::HUGEINT * whole - rows_of_all::HUGEINT * size)::DOUBLE
-               / (rows_of_all::HUGEINT * size)::DOUBLE) AS has
-    FROM (${shares})
-    GROUP BY combination, size
+SELECT combination, size, fits_${j} AS passes, gain_${j} AS has FROM __kanon_held_${i}
+
+-- name: held_by_equal
+-- The rows of a combination by which its values are above their shares among all rows, times all
+-- rows: a part of anonymize('t', k=5, t=0.2, closeness='equal', sensitive=['disease']).
+sum(greatest(0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above_${j}
 
 -- name: equal
 -- The earth mover's distance at which any two values are 1 apart, in whole rows: a part of
 -- anonymize('t', k=5, t=0.2, closeness='equal', sensitive=['disease']).
-SELECT combination, size, above * ${under} <= ${over} * size * many AS passes,
-           above::DOUBLE / (size::DOUBLE * many) AS has
-    FROM (SELECT combination, size, whole AS many, sum(greatest(
-                     0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above
-          FROM (SELECT ${part}combination, size AS rows_of, many AS rows_of_all FROM __kanon_placed_${i})
-          JOIN (SELECT combination, size::HUGEINT AS size FROM __kanon_spread_${i})
-              USING (combination)
-          ${join} (SELECT ${part}many AS whole FROM __kanon_whole_${i})${using}
-          GROUP BY ALL)
+SELECT combination, size::HUGEINT AS size, above_${j} * ${under} <= ${over} * size::HUGEINT * whole AS passes,
+           above_${j}::DOUBLE / (size::DOUBLE * whole) AS has
+    FROM __kanon_held_${i}
 
 -- name: position
 -- Where a number lies between the least, at 0, and the largest, at 1: a part of

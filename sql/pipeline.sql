@@ -188,6 +188,7 @@ ${released}
 __kanon_measured AS MATERIALIZED (
     SELECT part, measured.facts AS measured
     FROM (SELECT part, __kanon_measure(
+                     NULL,
                      list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
                            'alike': coalesce(__kanon_first, __kanon_class),
                            'cells': cells, 'center': coalesce(center, cells)}),
@@ -214,9 +215,9 @@ __kanon_measured AS MATERIALIZED (
 ${released}
 __kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(
-        list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
-              'alike': coalesce(__kanon_first, __kanon_class),
-              'cells': cells, 'center': coalesce(center, cells)}),
+        (SELECT ticket FROM __kanon_grouped),  -- under it are the rows, which aren't held twice
+        list({'row': NULL::BIGINT, 'hash': NULL::UBIGINT, 'class': __kanon_class,
+              'alike': __kanon_first, 'cells': NULL, 'center': center}),
         (SELECT columns FROM __kanon_columns),
         ${options},
         ${hierarchies},
@@ -226,9 +227,7 @@ __kanon_measured AS MATERIALIZED (
          FROM __kanon_grouped),
         ${outside},
         (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
-    FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
-    LEFT JOIN __kanon_centers USING (__kanon_class)
-    LEFT JOIN __kanon_alike USING (__kanon_class)
+    FROM __kanon_centers JOIN __kanon_alike USING (__kanon_class)
 ),
 __kanon_radii AS (
     SELECT entry.class AS __kanon_class, entry.radius AS radius

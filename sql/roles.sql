@@ -29,11 +29,10 @@ SELECT to_json({
     'written': ${written}})::VARCHAR AS facts
 FROM (SELECT ${column} AS x, count(*) AS n FROM ${relation} GROUP BY x)
 
--- name: profiles_json
--- What is counted of each column, by rows and by persons: a part of
+-- name: persons
+-- What is counted of each column by persons: a part of
 -- anonymize_roles('visits', entity='patient_id').
-(SELECT to_json({'rows': profiles, 'persons': told})::VARCHAR
- FROM __kanon_profiles CROSS JOIN __kanon_told)
+(SELECT to_json(told)::VARCHAR FROM __kanon_told)
 
 -- name: call
 -- One row per column, what it is and what will be released of it: FROM anonymize_roles('patients').
@@ -41,21 +40,12 @@ WITH ${unshadowed},
 __kanon_source AS MATERIALIZED (
     SELECT __kanon.* FROM ${relation} AS __kanon${where}
 ),
-${whose}__kanon_profiles AS (
-    SELECT [*COLUMNS(*)] AS profiles
-    FROM (SELECT __kanon_profile(COLUMNS(*), ${least}) FROM __kanon_source)
-),
-__kanon_forms AS (
-    SELECT to_json([*COLUMNS(*)])::VARCHAR AS forms
-    FROM (SELECT __kanon_form(COLUMNS(*)) FROM __kanon_source)
+${whose}__kanon_counted AS (  -- what a reader of the printed values can tell apart
+    SELECT [*COLUMNS(*)] AS counted FROM (SELECT __kanon_counted(COLUMNS(*)) FROM __kanon_source)
 ),
 __kanon_described AS (  -- name and type of each column, also where there are no rows
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(COLUMNS(*)) FROM ${one_source})
-),
-__kanon_hashes AS (  -- what a reader of the printed values can tell apart
-    SELECT list(hashes) AS hashes
-    FROM (SELECT [*COLUMNS(*)] AS hashes FROM (SELECT __kanon_hash_of(COLUMNS(*)) FROM __kanon_source))
 ),
 __kanon_columns AS (  -- name and type of each released quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
@@ -64,12 +54,13 @@ __kanon_columns AS (  -- name and type of each released quasi-identifier
 ),
 __kanon_found AS MATERIALIZED (
     SELECT __kanon_roles(
-        (SELECT hashes FROM __kanon_hashes),
+        list_transform(counted, lambda __kanon_each: __kanon_each.hashes),
         (SELECT columns FROM __kanon_described),
-        ${profiles},
-        (SELECT forms FROM __kanon_forms),
+        to_json(list_transform(counted, lambda __kanon_each: __kanon_each.counts))::VARCHAR,
+        ${persons},
         (SELECT columns FROM __kanon_columns),
         ${told}) AS columns
+    FROM __kanon_counted
 )
 SELECT unnest(from_json(columns, '[{
     "column_name": "VARCHAR", "column_type": "VARCHAR", "role": "VARCHAR", "role_from": "VARCHAR",

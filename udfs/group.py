@@ -137,7 +137,7 @@ def finish(tickets: Any, turns: Any) -> Any:
     ticket = tickets[0].as_py()
     try:
         found, hidden, precisions, facts = finish_job(ticket)
-        hold(ticket, by_row(found.rows, found.labels))
+        hold(ticket, by_row(found.rows, found.labels), found.source)
         count = len(found.labels)
         centers = _pairs(found.centers, pa.array(range(len(found.centers)), pa.int64()))
         if found.cells is not None:

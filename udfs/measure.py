@@ -16,21 +16,22 @@ from kanon_sql.udfs.signature import BOXES, CELLS, TREES, Signature, whole
 NO_CELLS = pa.struct([("number", pa.float64()), ("category", pa.string())])
 
 
-def measure(
-    rows: Any, columns: Any, options: Any, hierarchies: Any, forms: Any, grouped: Any, outside: Any,
-    hidden: Any,
+def measured(
+    tickets: Any, rows: Any, columns: Any, options: Any, hierarchies: Any, forms: Any, grouped: Any,
+    outside: Any, hidden: Any,
 ) -> Any:
-    """For each list of rows a struct of facts (JSON) and radii (class, radius)."""
+    """For each list of rows a struct of facts (JSON) and radii (class, radius). With a ticket, the
+    list is of classes, and the rows are those that were handed over under it."""
     from kanon_sql.encode.arrow import Rows, read_columns
     from kanon_sql.encode.identifier_detection import cells_without
     from kanon_sql.hierarchies.tree import read_trees
+    from kanon_sql.stages import measure  # here: Polars is slow to load
     from kanon_sql.stages.hidden import without_hidden
-    from kanon_sql.stages.measure import PublishedForm, measure_rows  # here: Polars is slow to load
 
     run, beside, away = grouped[0], outside[0].values, hidden[0].as_py() or []
     every = read_columns(columns)
     cells = pa.array([], NO_CELLS) if beside is None else beside.flatten()
-    published = PublishedForm(
+    published = measure.PublishedForm(
         **json.loads(forms[0].as_py()),
         facts=json.loads(run["facts"].as_py()),
         boxes=run["cells"].values,
@@ -43,9 +44,11 @@ def measure(
     task = Run.from_json(options[0].as_py(), CHOICES).task
     given, found = read_trees(hierarchies.slice(0, 1)), []
     for i in range(len(rows)):
-        part = Rows.of(whole(rows).slice(i, 1))
+        part, ticket = Rows.of(whole(rows).slice(i, 1)), tickets[i].as_py()
+        if ticket is not None:
+            part = measure.rows_of(ticket, part, every)
         kept, names, trees = without_hidden(part, every, given, away)
-        found.append(measure_rows(kept, names, task, published, trees))
+        found.append(measure.measure_rows(kept, names, task, published, trees))
     return _told(found)
 
 
@@ -67,8 +70,9 @@ def _told(found: list[Any]) -> Any:
 
 MEASURE = Signature(
     "__kanon_measure",
-    measure,
+    measured,
     (
+        "BIGINT",
         f'STRUCT(row BIGINT, hash UBIGINT, "class" BIGINT, alike BIGINT, cells {CELLS}, '
         f"center {CELLS})[]",
         "VARCHAR[][]",

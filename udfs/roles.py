@@ -1,11 +1,10 @@
-"""__kanon_roles(hashes, columns, profiles, forms, released, told): what columns are, look like."""
+"""__kanon_roles(hashes, columns, counts, persons, released, told): what columns are, look like."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from kanon_sql.udfs.signature import Signature
@@ -14,39 +13,32 @@ OF_PERSONS = ("persons", "distinct", "common", "agree", "several")
 
 
 def roles(
-    hashes: Any, columns: Any, profiles: Any, forms: Any, released: Any, told: Any
+    hashes: Any, columns: Any, counts: Any, persons: Any, released: Any, told: Any
 ) -> Any:
     """One object per column, as JSON."""
     from kanon_sql.encode.arrow import read_columns
-    from kanon_sql.encode.identifier_detection import OfPersons, Profile
-    from kanon_sql.stages.roles import describe_columns  # here: Polars takes a while to load
+    from kanon_sql.encode.identifier_detection import OfPersons
+    from kanon_sql.stages.roles import (  # here: Polars takes a while to load
+        CountedColumn,
+        describe_columns,
+    )
 
     array = hashes.combine_chunks() if isinstance(hashes, pa.ChunkedArray) else hashes
     flat = array.flatten().flatten()
-    counts = json.loads(profiles[0].as_py())
-    whose = counts["persons"] if isinstance(counts, dict) else []
-    counts = counts["rows"] if isinstance(counts, dict) else counts
-    persons = {
-        each.pop("name"): OfPersons(*(each[name] for name in OF_PERSONS))
-        for each in whose if each["name"] is not None
-    }
-    known = [
-        Profile.of(column, counted)
-        for column, counted in zip(read_columns(columns), counts, strict=True)
+    names, rules = read_columns(columns), json.loads(told[0].as_py())
+    rows = len(flat) // len(names)
+    counted = [
+        CountedColumn.of(column, each, flat.slice(j * rows, rows), rules["least"])
+        for j, (column, each) in enumerate(
+            zip(names, json.loads(counts[0].as_py()), strict=True)
+        )
     ]
-    codes = np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.uint64)
-    found = describe_columns(
-        codes.reshape(-1, len(known)), known, read_columns(released), json.loads(told[0].as_py()),
-        persons, _forms(forms[0].as_py()),
-    )
+    whose = {
+        each.pop("name"): OfPersons(*(each[name] for name in OF_PERSONS))
+        for each in json.loads(persons[0].as_py()) if each["name"] is not None
+    }
+    found = describe_columns(counted, read_columns(released), rules, whose)
     return pa.array([json.dumps(found)], pa.string())
-
-
-def _forms(told: str) -> dict[str, Any]:
-    """How the values of columns are written, by name."""
-    from kanon_sql.hierarchies.codes import WrittenForm
-
-    return {each["name"]: WrittenForm(**each["written"]) for each in json.loads(told)}
 
 
 ROLES = Signature(

@@ -124,12 +124,14 @@ class Labelled:
             none, shape (0,).
         cells: where the method divides space: float64, shape (groups, columns, 2), the bounds of
             each group by column, NaN for one without; else None.
+        source: the rows as they came, where they are measured yet.
     """
 
     rows: Labels
     labels: Labels
     centers: Labels
     cells: Floats | None = None
+    source: Rows | None = None
 
 
 def flat_cells(argument: Any) -> pa.Array:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import is_categorical, is_numeric
 from kanon_sql.encode.order import Hashes, Indices, canonical_order
 from kanon_sql.errors import DataError
-from kanon_sql.points.points import Codes, Floats
+from kanon_sql.points.points import Codes, Floats, Labels
 
 Mask = npt.NDArray[np.bool_]
+AnyCells: TypeAlias = CellColumns | pa.StructArray
+"""Cells column by column, or row by row as structs (number, category)."""
 
 
 def check_types(columns: Sequence[Column]) -> None:
@@ -33,7 +37,17 @@ def _column(cells: pa.StructArray, field: str, column: int, width: int) -> pa.Ar
     return cells.field(field).take(pa.array(np.arange(column, len(cells), width)))
 
 
-def number_column(cells: CellColumns | pa.StructArray, column: int, width: int) -> Floats:
+def has_numbers(cells: AnyCells, column: int) -> bool:
+    """Whether a column may have numbers."""
+    return not isinstance(cells, CellColumns) or column in cells.numbers
+
+
+def has_categories(cells: AnyCells, column: int) -> bool:
+    """Whether it may have categories."""
+    return not isinstance(cells, CellColumns) or column in cells.words
+
+
+def number_column(cells: AnyCells, column: int, width: int) -> Floats:
     """The numbers of one of ``width`` columns; NaN where missing, 0.0 for -0.0."""
     if isinstance(cells, CellColumns):
         return cells.numbers[column]
@@ -41,11 +55,27 @@ def number_column(cells: CellColumns | pa.StructArray, column: int, width: int) 
     return np.asarray(values, dtype=np.float64) + 0.0
 
 
-def category_column(cells: CellColumns | pa.StructArray, column: int, width: int) -> pa.Array:
+def category_column(cells: AnyCells, column: int, width: int) -> pa.Array:
     """The categories of one of ``width`` columns."""
     if isinstance(cells, CellColumns):
         return cells.words[column]
     return _column(cells, "category", column, width)
+
+
+def categories_of_both(
+    one: AnyCells, other: AnyCells, column: int, width: int
+) -> tuple[Labels, Labels]:
+    """The categories of a column of both by number, the same for the same one, -1 where missing:
+    int64, shape (n,) each."""
+    words, others = (
+        category_column(cells, column, width).dictionary_encode() for cells in (one, other)
+    )
+    known = pc.index_in(others.dictionary, words.dictionary).fill_null(-1).to_numpy()
+    numbers = np.where(known < 0, len(words.dictionary) + np.arange(len(known)), known)
+    codes, of_other = (
+        each.indices.fill_null(-1).to_numpy().astype(np.int64) for each in (words, others)
+    )
+    return codes, np.append(numbers, -1)[of_other]
 
 
 def refuse(name: str, values: Floats | None, missing: Mask, nulls: str) -> None:

@@ -6,18 +6,20 @@ and a center, and the distance follows from the key (see MetricPoints).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-import pyarrow as pa
 
 from kanon_sql.encode.attributes import Numeric
-from kanon_sql.encode.cells import category_column, number_column
+from kanon_sql.encode.cells import AnyCells, category_column, number_column
 from kanon_sql.encode.coordinates import on_sphere
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.points.points import Floats, MetricPoints
 
 
 def center_distances(
-    encoded: Encoded, metric: str, source: pa.StructArray, centers: pa.StructArray
+    encoded: Encoded, metric: str, source: AnyCells, centers: AnyCells,
+    errors: Sequence[Floats] = (),
 ) -> Floats:
     """The distance of each record to a point: float64, shape (n,), in canonical order.
 
@@ -25,6 +27,7 @@ def center_distances(
         encoded: the relation.
         metric: one of DISTANCES_OF_CENTERS.
         source, centers: the cells of each row and of the point beside it, input order.
+        errors: what ``squared_error`` gives of each attribute, where that is known.
     """
     width = len(encoded.attributes)
     if metric == "haversine":
@@ -41,7 +44,8 @@ def center_distances(
         keys = np.zeros(len(encoded.order))
         for j in range(width):
             keys += (
-                squared_error(encoded, source, centers, j) if metric == "euclidean"
+                (errors[j] if errors else squared_error(encoded, source, centers, j))
+                if metric == "euclidean"
                 else _cells_apart(encoded, source, centers, j, flat=metric == "hamming")
             )
     form = {"euclidean": "root", "haversine": "arc"}.get(metric, "plain")
@@ -50,7 +54,7 @@ def center_distances(
 
 
 def squared_error(
-    encoded: Encoded, source: pa.StructArray, centers: pa.StructArray, j: int
+    encoded: Encoded, source: AnyCells, centers: AnyCells, j: int
 ) -> Floats:
     """Squared distance of each row to the point beside it along attribute j; shape (n,)."""
     attribute, width = encoded.attributes[j], len(encoded.attributes)
@@ -65,7 +69,7 @@ def squared_error(
 
 
 def _cells_apart(
-    encoded: Encoded, source: pa.StructArray, centers: pa.StructArray, j: int, flat: bool
+    encoded: Encoded, source: AnyCells, centers: AnyCells, j: int, flat: bool
 ) -> Floats:
     """The height of the lowest common ancestor of each row and the point beside it along
     attribute j, over that of the hierarchy (``flat``: 1 where they differ); shape (n,)."""

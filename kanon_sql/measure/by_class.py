@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanon_sql.points.by_label import distinct, label_order
 from kanon_sql.points.points import Labels
 
 Numbers = npt.NDArray[Any]
@@ -26,7 +27,7 @@ class ByClass:
         self.labels = labels
         self.groups = int(labels.max()) + 1 if len(labels) else 0
         self.sizes = np.bincount(labels, minlength=self.groups)
-        self._order = np.argsort(labels, kind="stable")
+        self._order = label_order(labels)
         self._starts = np.cumsum(self.sizes) - self.sizes
 
     def span(self, column: Numbers) -> tuple[Numbers, Numbers]:
@@ -43,7 +44,7 @@ class ByClass:
         if self.groups * width <= 4 * len(pairs):
             keys = np.flatnonzero(np.bincount(pairs))
         else:
-            keys = np.unique(pairs)
+            keys = distinct(pairs)
         return keys // width, keys % width
 
     def any(self, mask: Numbers) -> Numbers:

@@ -11,6 +11,7 @@ from kanon_sql.kernel.compiling import announcing
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.measure.by_class import rows_times
+from kanon_sql.points.by_label import label_order
 from kanon_sql.points.points import Floats, Labels, LossPoints
 
 MOST_COMPARED = 1_000_000_000
@@ -125,7 +126,7 @@ def diameters(points: LossPoints, labels: Labels, watch: Watch) -> Floats:
 def distinct_members(points: LossPoints, labels: Labels) -> Members:
     """The records class by class, each run of equal ones once."""
     groups = int(labels.max()) + 1 if len(labels) else 0
-    order = np.argsort(labels, kind="stable")
+    order = label_order(labels)
     numeric, codes, owner = points.numeric[order], points.codes[order], labels[order]
     fresh = owner[1:] != owner[:-1]
     for column in (*numeric.T, *codes.T):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from kanon_sql.encode.attributes import Categorical, Numeric
-from kanon_sql.encode.cells import Mask
+from kanon_sql.encode.cells import AnyCells, Mask
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.metric_space import center_distances, squared_error
 from kanon_sql.measure.diameter import intra_cluster_distance
@@ -33,7 +32,7 @@ def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
 
 
 def measure(
-    encoded: Encoded, labels: Labels, source: pa.StructArray, centers: pa.StructArray,
+    encoded: Encoded, labels: Labels, source: AnyCells, centers: AnyCells,
     task: GroupTask, bounded: bool = False,
 ) -> tuple[dict[str, Any], Floats]:
     """The losses of a grouping and the radius of each class.
@@ -55,12 +54,16 @@ def measure(
     rows, groups, released = len(labels), int(labels.max()) + 1, np.flatnonzero(labels >= 0)
     all_labels, labels = labels, labels[released]
     charged = 0.0
+    apart = [squared_error(encoded, source, centers, j) for j in range(len(encoded.attributes))]
     for j, attribute in enumerate(encoded.attributes):
-        errors = squared_error(encoded, source, centers, j)[encoded.order][released]
+        errors = apart[j][encoded.order][released]
         mixed = _mixes(encoded.missing[released, j], labels, groups)
         charged += float(np.sum(np.where(mixed, attribute.weight, errors)))
     radii = np.zeros(groups)
-    distances = center_distances(encoded, task.own.in_metric, source, centers)[released]
+    distances = center_distances(
+        encoded, task.own.in_metric, source, centers, apart
+    )[released]
+    del apart
     np.maximum.at(radii, labels, distances)
     points = encoded.squared().part(released)
     lost, total = sse(points, labels), sst(points)

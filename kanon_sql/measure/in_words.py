@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from math import floor, log10
 
 import numpy as np
-import pyarrow as pa
 
 from kanon_sql.encode.attributes import Numeric
-from kanon_sql.encode.cells import category_column, number_column
+from kanon_sql.encode.cells import AnyCells, categories_of_both, number_column
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.points.points import Labels
 
@@ -60,7 +59,7 @@ class Coarse:
 
 
 def points_apart(
-    encoded: Encoded, source: pa.StructArray, centers: pa.StructArray, released: Labels, j: int
+    encoded: Encoded, source: AnyCells, centers: AnyCells, released: Labels, j: int
 ) -> Coarse:
     """How far the released points of a column are from the values of their rows.
 
@@ -82,11 +81,8 @@ def points_apart(
         half, most = np.quantile(apart[known], [0.5, 0.9], method="inverted_cdf").tolist()
         errors = CellErrors(mean, half, most, int(np.sum(differ & ~known)))
         return Coarse(int(differ.sum()), OF_A_STEP * mean, errors)
-    original, center = (
-        np.asarray(category_column(cells, j, width).to_numpy(zero_copy_only=False))[rows]
-        for cells in (source, centers)
-    )
-    return Coarse(int(np.sum(original != center)), None)
+    words, released_words = categories_of_both(source, centers, j, width)
+    return Coarse(int(np.sum(words[rows] != released_words[rows])), None)
 
 
 def words_of(name: str, sql_type: str, coarse: Coarse, rows: int) -> str:

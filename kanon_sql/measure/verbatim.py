@@ -6,21 +6,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from kanon_sql.encode.cells import category_column, number_column
+from kanon_sql.encode.cells import (
+    AnyCells,
+    categories_of_both,
+    has_categories,
+    has_numbers,
+    number_column,
+)
 from kanon_sql.points.points import Floats, Labels
 
 
-def _codes(source: pa.StructArray, centers: pa.StructArray, column: int, width: int) -> Any:
+def _codes(source: AnyCells, centers: AnyCells, column: int, width: int) -> Any:
     """A column of both, equal codes for equal values, NULL among them: float64, shapes (n,)."""
-    words = pa.concat_arrays([
-        category_column(cells, column, width) for cells in (source, centers)
-    ]).dictionary_encode().indices
-    codes = words.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.float64)
+    missing: Any = np.inf
+    if has_categories(source, column):
+        codes = categories_of_both(source, centers, column, width)
+        # infinite numbers were refused, so that one can stand for NULL
+        missing = np.concatenate([np.where(each < 0, np.inf, each) for each in codes])
+        if not has_numbers(source, column):
+            return np.split(missing, 2)
     numbers = np.concatenate([number_column(cells, column, width) for cells in (source, centers)])
-    # a column has numbers or words; infinite numbers were refused, so that one can stand for NULL
-    missing = np.where(codes < 0.0, np.inf, codes)
     return np.split(np.where(np.isnan(numbers), missing, numbers), 2)
 
 
@@ -33,7 +39,7 @@ def _merged(centers: Floats, labels: Labels) -> Labels:
 
 
 def original_values(
-    source: pa.StructArray, centers: pa.StructArray, width: int, labels: Labels
+    source: AnyCells, centers: AnyCells, width: int, labels: Labels
 ) -> list[int]:
     """For each quasi-identifier, the classes whose released value is one of theirs, although not
     all of their rows have it. NULL is a value.

@@ -217,6 +217,7 @@ class Run:
         least: a text that fewer rows have is a person's own: see
             kanon_sql.encode.identifier_detection.
         precise: whether it is told how fine the values of each column are.
+        measured: whether the rows stay until the query has measured what was made of them.
     """
 
     task: GroupTask
@@ -227,6 +228,7 @@ class Run:
     parts: str | None = None
     least: int = 2
     precise: bool = False
+    measured: bool = False
 
     def to_json(self) -> str:
         """The run as text."""
@@ -241,6 +243,8 @@ class Run:
             data["parts"] = self.parts
         if self.precise:
             data["precise"] = True
+        if self.measured:
+            data["measured"] = True
         return json.dumps(data, sort_keys=True)
 
     @staticmethod
@@ -253,4 +257,5 @@ class Run:
         return Run(
             task, data["progress"], named, ledger, block, parts, data.get("least", Run.least),
             data.get("precise", False),
+            data.get("measured", False),
         )

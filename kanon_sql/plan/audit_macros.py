@@ -5,6 +5,7 @@ Who receives a release measures it with them, and verifies its manifest, in any 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from string import Template
 
 from kanon_sql.call.models import measured_models
@@ -86,11 +87,11 @@ def _k_anonymity() -> str:
 
 def _privacy_models() -> str:
     measured = measured_models((), ModelOptions(), SENSITIVE).values()
-    places = checked(measured, [SENSITIVE])
+    places = [replace(each, only_worst=True) for each in checked(measured, [SENSITIVE])]
     sets = statement(
         "k_anonymity.sets", seen=seen(GIVEN), relation=expression("audit_macros.with_sensitive"),
-        cells=expression("k_anonymity.set_cell", i=0, column=quoted(SENSITIVE)), where="",
-        numbered="", of_part="",
+        cells=expression("k_anonymity.set_values", i=0, column=quoted(SENSITIVE)), where="",
+        kept="__kanon_values_0", numbered="", of_part="",
     )
     return _macro(
         "privacy_models", stages=f"{sets},\n{stages_of_models(places, [SENSITIVE], None, False)}",
@@ -124,7 +125,7 @@ def _verify_release() -> str:
     places = _places()
     histogram = _macro("histogram_of_columns")
     stages = model_stages([], [SENSITIVE], lambda i, column: histogram, in_parts=True)
-    stages += "\n".join(stage for each in places for stage in stages_of(each, False))
+    stages += "\n".join(stages_of(places))
     return _macro(
         "verify_release", sections=" AND ".join(
             f"coalesce(json_type(told, '$.{name}'), '') = 'OBJECT'" for name in SECTIONS

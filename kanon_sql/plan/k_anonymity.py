@@ -142,7 +142,10 @@ def _of_columns(call: Call, entity: str | None) -> _Query:
     every = dict.fromkeys([
         *call.models, *(model for models in measured for model in models.values())
     ])
-    places = {each.model: each for each in checked(every, columns, in_parts)}
+    places = {
+        each.model: replace(each, only_worst=each.model not in call.models)
+        for each in checked(every, columns, in_parts)
+    }
     counted = "rows" if entity is None else "persons"
     union = "\n    UNION ALL\n    ".join(
         statement(
@@ -180,16 +183,18 @@ def _of_columns(call: Call, entity: str | None) -> _Query:
 def _sets(call: Call, entity: str | None) -> str:
     """The sensitive values of each combination."""
     roles = call.roles
-    cells = [] if entity is None else [
-        expression("k_anonymity.set_whose", entity=quoted(entity))
-    ]
-    cells += [
-        expression("k_anonymity.set_cell", i=i, column=quoted(column))
-        for i, column in enumerate(call.measured_columns)
-    ]
+    columns = [*enumerate(map(quoted, call.measured_columns))]
+    if entity is None:
+        lists = [expression("k_anonymity.set_values", i=i, column=name) for i, name in columns]
+        kept, cells = ", ".join(f"__kanon_values_{i}" for i, _ in columns), ", ".join(lists)
+    else:
+        kept, cells = "cells", expression("k_anonymity.set_cells", cells=", ".join([
+            expression("k_anonymity.set_whose", entity=quoted(entity)),
+            *(expression("k_anonymity.set_cell", i=i, column=name) for i, name in columns),
+        ]))
     in_parts = bool(roles.within)
     return statement(
-        "k_anonymity.sets", cells=", ".join(cells), seen=seen(quasi(roles, ())), **_rows(call),
+        "k_anonymity.sets", kept=kept, cells=cells, seen=seen(quasi(roles, ())), **_rows(call),
         numbered=NUMBERED if in_parts else "",
         of_part=f"row({part_keys(roles)['keys']}) AS __kanon_part, " if in_parts else "",
     )
@@ -202,10 +207,16 @@ def stages_of_models(
     def histogram(i: int, column: str) -> str:
         if entity is None:
             return statement("k_anonymity.histogram_of_sets", i=i, **of_part(in_parts))
-        rows = statement("k_anonymity.values_of_sets", i=i)
+        rows = statement("k_anonymity.values_of_persons", i=i)
         return statement("models.histogram_of_persons", rows=rows, part="")
 
-    return model_stages(places, columns, histogram, in_parts=in_parts).removesuffix(",\n")
+    def looks(i: int) -> str | None:
+        values = statement("k_anonymity.values_of_sets", i=i, **of_part(in_parts))
+        return f"({values})" if entity is None else None
+
+    return model_stages(
+        places, columns, histogram, in_parts=in_parts, looks=looks
+    ).removesuffix(",\n")
 
 
 NUMBERED = ", dense_rank() OVER (ORDER BY __kanon_part ASC NULLS LAST) AS part"

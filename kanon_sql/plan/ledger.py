@@ -192,7 +192,7 @@ def _models_of_crowds(call: GroupingCall) -> str:
         Checked(each.model, f"{each.i}_crowds", f"{each.j}_crowds")
         for each in checked(call.task.models, columns)
     ]
-    stages += [stage.rstrip("\n") for each in places for stage in stages_of(each, False)]
+    stages += [stage.rstrip("\n") for stage in stages_of(places)]
     broken = "\n        UNION ALL\n        ".join(
         statement("ledger.broken", stage=each.stage) for each in places
     )

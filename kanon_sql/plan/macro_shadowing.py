@@ -92,7 +92,8 @@ BOUND = {
     "NULL, NULL, NULL": ("array_slice", "if", "regexp_replace", "split_part"),
     "NULL, NULL, NULL, NULL, NULL": ("__kanon_centers", "__kanon_tree"),
     "NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_audit", "__kanon_risk", "__kanon_roles"),
-    "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_measure", "__kanon_take"),
+    "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_take",),
+    "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_measure",),
     "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_start",),
 }
 """The FUNCTIONS by arguments with which DuckDB binds them, save those that only number rows."""

@@ -83,8 +83,8 @@ def macros(home: str = "") -> list[str]:
     texts = [
         f"CREATE OR REPLACE TEMP MACRO __kanon_declares(comment) AS regexp_matches("
         f"translate(comment, {literal(ALIKE)}, {literal(LETTERS)}), {literal(MEANT)}, 'i')",
-        "CREATE OR REPLACE TEMP MACRO __kanon_form(x) AS {'name': min(alias(x)), 'written': "
-        + expression("roles.written", x="x") + "}",
+        "CREATE OR REPLACE TEMP MACRO __kanon_form(x) AS "
+        + expression("roles.written", x="x"),
         *(text for name in MACRO_FILES for text in statements(f"macros/{name}")),
         *(_call_macro(call, home) for call in (*ALL_CALLS, LEDGER_CHECK, HIERARCHY)),
         f"CREATE OR REPLACE TEMP MACRO anonymize_methods() AS TABLE {methods_sql()}",

@@ -171,7 +171,7 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
     }
     facts = statement(
         "measure.facts_by_part" if call.by_part else "measure.facts",
-        pipeline=pipeline_sql(call, clock=", __kanon_started"),
+        pipeline=pipeline_sql(call, ", __kanon_started", measured=True),
         measured=measured_sql(call),
         aggregates=aggregates + of_class,
         alike=alike + of_all,

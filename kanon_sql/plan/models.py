@@ -26,6 +26,7 @@ class Checked:
         j: its own.
         in_parts: whether each part is held against its own rows, not against those of all.
         in_block: whether the rows are a block of many, and the values of all are known.
+        only_worst: whether nobody asks which combinations pass, only what the worst has.
     """
 
     model: PrivacyModel
@@ -33,6 +34,7 @@ class Checked:
     j: int | str
     in_parts: bool = False
     in_block: bool = False
+    only_worst: bool = False
 
     @property
     def stage(self) -> str:
@@ -81,13 +83,14 @@ def of_part(in_parts: bool) -> dict[str, str]:
 
 
 def _histogram_stage(
-    i: int | str, histogram: str, in_parts: bool, domain: Relation | None = None
+    i: int | str, histogram: str, in_parts: bool, domain: Relation | None = None,
+    looks: str | None = None,
 ) -> str:
     """The stages of what models look at, of one column; ``domain``: the values of all rows, where
-    these are a block of them."""
+    these are a block of them; ``looks``: as in model_stages."""
     if domain is None:
         values = statement(
-            "models.domain", histogram=f"__kanon_histogram_{i}", **of_part(in_parts)
+            "models.domain", histogram=looks or f"__kanon_histogram_{i}", **of_part(in_parts)
         )
     else:
         values = f"SELECT label, many, number, place FROM {domain.sql}"
@@ -103,6 +106,7 @@ def model_stages(
     models: Sequence[Checked], columns: Sequence[str], histogram: Callable[[int, str], str],
     trees: Mapping[str, int] | None = None, in_parts: bool = False,
     domains: Mapping[str, Relation] | None = None,
+    looks: Callable[[int], str | None] = lambda i: None,
 ) -> str:
     """The stages of the models and of what they look at.
 
@@ -114,18 +118,19 @@ def model_stages(
         trees: the numbers of the hierarchies of columns in lower case.
         in_parts: as in Checked; the histograms tell the part, too.
         domains: the values of all rows, where these are a block of them, by columns in lower case.
+        looks: of a column by its place, SQL of label, sorted, number and size of all rows, where
+            the histogram doesn't tell sorted and number.
     """
     trees, domains, stages = trees or {}, domains or {}, []
     for i, column in enumerate(columns):
         stages.append(_histogram_stage(
-            i, histogram(i, quoted(column)), in_parts, domains.get(caseless(column))
+            i, histogram(i, quoted(column)), in_parts, domains.get(caseless(column)), looks(i)
         ))
         if caseless(column) in trees:
             stages.append(statement("models.paths", i=i, tree=trees[caseless(column)]))
             nodes = statement("models.histogram_of_nodes", i=i, **of_part(in_parts))
             stages.append(_histogram_stage(f"{i}_nodes", nodes, in_parts))
-    for each in models:
-        stages += stages_of(each, caseless(each.model.column) in trees)
+    stages += stages_of(models, trees)
     return "".join(f"{stage}\n" for stage in stages)
 
 
@@ -136,12 +141,33 @@ def domain_sql(histogram: str) -> str:
     )
 
 
-def stages_of(each: Checked, has_tree: bool) -> list[str]:
-    """The stages of a model, the last one its own."""
-    own = each.model.check(
-        Place(each.i, each.j, has_tree, of_part(each.in_parts), each.in_block)
-    )
-    return [*own.before, f"{each.stage} AS MATERIALIZED (\n    {own.text}\n),"]
+def stages_of(models: Iterable[Checked], trees: Collection[str] = ()) -> list[str]:
+    """The stages of models, after those that they share.
+
+    Args:
+        models: each becomes a stage.
+        trees: the columns with a hierarchy, in lower case.
+    """
+    before: dict[str, None] = {}
+    held: dict[int | str, list[str]] = {}
+    own: list[str] = []
+    parts: dict[str, str] = {}
+    for each in models:
+        parts = of_part(each.in_parts)
+        has_tree = caseless(each.model.column) in trees
+        check = each.model.check(
+            Place(each.i, each.j, has_tree, parts, each.in_block, each.only_worst)
+        )
+        before |= dict.fromkeys(check.before)
+        if check.held:
+            held.setdefault(each.i, []).append(check.held)
+        kept = "NOT MATERIALIZED" if each.only_worst else "MATERIALIZED"
+        own.append(f"{each.stage} AS {kept} (\n    {check.text}\n),")
+    together = [
+        statement("models.held", i=i, aggregates=",\n           ".join(aggregates), **parts)
+        for i, aggregates in held.items()
+    ]
+    return [*before, *together, *own]
 
 
 def secret_trees(call: GroupingCall) -> Hierarchies:

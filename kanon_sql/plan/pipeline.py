@@ -55,13 +55,15 @@ def trees_of(call: GroupingCall) -> Hierarchies:
     )
 
 
-def run_sql(call: GroupingCall) -> str:
-    """The run as the functions inside the query get it, a JSON literal."""
+def run_sql(call: GroupingCall, measured: bool = False) -> str:
+    """The run as the functions inside the query get it, a JSON literal; ``measured``: as in
+    Run."""
     named = named_columns(call)
     parts = ("by_part" if call.by_part else "whole") if call.roles.within else None
     precise = call.release.rounds and call.release.precisions is None
     run = Run(
-        call.task, call.progress, named, ledger_json(call), call.block, parts, call.least, precise
+        call.task, call.progress, named, ledger_json(call), call.block, parts, call.least, precise,
+        measured,
     )
     return literal(run.to_json())
 
@@ -291,12 +293,13 @@ def _withheld(call: GroupingCall) -> str:
     return statement("pipeline.withheld", named=named, least=call.least) + "\n"
 
 
-def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
+def pipeline_sql(call: GroupingCall, clock: str = "", measured: bool = False) -> str:
     """All stages up to the verification.
 
     Args:
         call: the call.
         clock: SQL after the relation that makes a clock start first.
+        measured: whether the stages of ``measured_sql`` follow.
     """
     roles, task, trees = call.roles, call.task, trees_of(call)
     columns = quasi(roles, helpers(roles))
@@ -334,7 +337,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         threads=_threads(call),
         divided=_divided(call),
         **_room(call),
-        options=run_sql(call),
+        options=run_sql(call, measured and not call.by_part),
         centers=centers,
         classes=released_classes(call, trees),
         seen=seen("COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))"),
@@ -354,6 +357,8 @@ def measured_sql(call: GroupingCall) -> str:
         centers = f"FROM {trees.keyed('__kanon_published')}"
     if goes_on(call) and publishes_points(call):
         centers = f"FROM {trees.keyed(centers_of_ledger(call))}"
+    if centers == released_classes(call, trees):
+        centers = "FROM __kanon_classes"  # made once
     columns = "COLUMNS(* EXCLUDE (__kanon_class))"
     return statement(
         "pipeline.measured_by_part" if call.by_part else "pipeline.measured",

@@ -110,7 +110,7 @@ def _clusters(call: GroupingCall) -> str:
     kind, small = too_small(call.task)
     return statement(
         "query.clusters",
-        pipeline=pipeline_sql(call),
+        pipeline=pipeline_sql(call, measured=True),
         measured=measured_sql(call),
         multisets=f",\n           __kanon_multiset(COLUMNS([{sensitive}]))" if sensitive else "",
         k=call.task.k,

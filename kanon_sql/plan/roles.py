@@ -24,16 +24,13 @@ def _values(call: GroupingCall) -> str:
     return released_values(call, helpers=())
 
 
-def _profiles(roles: Roles, least: int) -> dict[str, str]:
-    """What fills the holes of what is counted of the columns: of rows, and where there is an entity
-    of persons, too."""
+def _persons(roles: Roles, least: int) -> dict[str, str]:
+    """What fills the holes of what is counted of the columns by persons, where there is an
+    entity."""
     if roles.entity is None:
-        return {
-            "whose": "",
-            "profiles": "(SELECT to_json(profiles)::VARCHAR FROM __kanon_profiles)",
-        }
+        return {"whose": "", "persons": "'[]'"}
     return {"whose": person_key_counts_sql(roles.entity, least),
-            "profiles": expression("roles.profiles_json")}
+            "persons": expression("roles.persons")}
 
 
 def named_roles(roles: Roles) -> dict[str, str]:
@@ -60,6 +57,7 @@ def roles_sql(call: GroupingCall) -> str:
     with_hierarchy = {caseless(spec.column) for spec in call.hierarchies}
     rules = {
         "named": named,
+        "least": call.least,
         "rest": roles.rest,
         "representation": release.representation,
         "by_column": dict(release.by_column) | {
@@ -80,8 +78,7 @@ def roles_sql(call: GroupingCall) -> str:
         one_source=one_empty_row("__kanon_source"),
         quasi=quasi(call.roles, ()),
         values=_values(call),
-        **_profiles(roles, call.least),
-        least=call.least,
+        **_persons(roles, call.least),
         told=literal(json.dumps(rules, sort_keys=True)),
         refusals=refusals(call),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kanon_sql.points.by_label import distinct, label_order
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points
 
 
@@ -22,8 +23,8 @@ def sse(points: Points, labels: Labels) -> float:
         total += float(np.sum((column - means[labels]) ** 2))
     for codes, scale in zip(points.codes.T, points.scale, strict=True):
         width = int(codes.max()) + 1 if len(codes) else 1
-        _, counts = np.unique(labels * width + codes, return_counts=True)
-        owner = np.unique(labels * width + codes) // width
+        pairs, counts = np.unique(labels * width + codes, return_counts=True)
+        owner = pairs // width
         squares = np.bincount(owner, weights=counts.astype(np.float64) ** 2, minlength=groups)
         total += float(scale * np.sum(sizes - squares / sizes))
     return total
@@ -50,7 +51,7 @@ def class_losses(points: LossPoints, labels: Labels) -> Floats:
     total = np.zeros(groups)
     if groups == 0:
         return total
-    order = np.argsort(labels, kind="stable")
+    order = label_order(labels)
     starts = np.searchsorted(labels[order], np.arange(groups))
     for column, cap in zip(points.numeric.T, points.cap, strict=True):
         values = column[order]
@@ -61,10 +62,10 @@ def class_losses(points: LossPoints, labels: Labels) -> Floats:
         pairs = labels * width + codes
         if groups * width <= 8 * len(labels):
             seen = np.bincount(pairs, minlength=groups * width) > 0
-            distinct = seen.reshape(groups, width).sum(axis=1)
+            values = seen.reshape(groups, width).sum(axis=1)
         else:
-            distinct = np.bincount(np.unique(pairs) // width, minlength=groups)
-        total += scale * np.minimum(distinct - 1, limit)
+            values = np.bincount(distinct(pairs) // width, minlength=groups)
+        total += scale * np.minimum(values - 1, limit)
     return total
 
 

@@ -130,8 +130,8 @@ class BetaLikeness(PrivacyModel):
 
     def check(self, at: Place) -> Check:
         """No value with a share that is too far above that among all rows."""
-        shares = statement("models.shares", i=at.i, **at.parts)
         fits = expression(
             f"models.beta_{self.kind}", beta=self.beta, **fraction(self.beta, 1)
         )
-        return Check(statement("models.beta", i=at.i, shares=shares, fits=fits))
+        held = statement("models.held_by_beta", j=at.j, fits=at.asked(fits))
+        return Check(statement("models.beta", i=at.i, j=at.j), held=held)

@@ -11,6 +11,9 @@ from kanon_sql.privacy.rational import DECIMALS, as_fraction
 KNOWN = " WHERE label IS NOT NULL"
 """Leaves missing values out."""
 
+OF_KNOWN = f" FILTER ({KNOWN.strip()})"
+"""The same of an aggregate."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -22,6 +25,7 @@ class Place:
         has_tree: whether there are stages of a hierarchy of the column.
         parts: what fills the holes by which a stage keeps parts from each other.
         in_block: whether the rows are a block of many, and the values of all are known.
+        only_worst: whether nobody asks which combinations pass.
     """
 
     i: int | str
@@ -29,6 +33,11 @@ class Place:
     has_tree: bool
     parts: Mapping[str, str]
     in_block: bool = False
+    only_worst: bool = False
+
+    def asked(self, fits: str) -> str:
+        """SQL of whether a value fits, where anybody asks."""
+        return "NULL::BOOLEAN" if self.only_worst else fits
 
 
 class Check(NamedTuple):
@@ -37,11 +46,14 @@ class Check(NamedTuple):
     Attributes:
         text: SQL with a row for each combination of released values: combination, its size, whether
             it ``passes``, and what it ``has`` on the scale of the threshold.
-        before: the stages that it needs before its own.
+        before: the stages that it needs before its own; those that several models share stand once.
+        held: SQL of aggregates over the values of each combination, for all models in one stage;
+            nothing where the text doesn't read it.
     """
 
     text: str
     before: tuple[str, ...] = ()
+    held: str = ""
 
 
 def fraction(threshold: float, more: int = 0) -> dict[str, str]:

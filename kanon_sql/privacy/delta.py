@@ -29,7 +29,7 @@ from kanon_sql.privacy.model import (
 )
 from kanon_sql.privacy.rational import SURE
 from kanon_sql.privacy.shares import least_within, with_missing
-from kanon_sql.sql import statement
+from kanon_sql.sql import expression, statement
 from kanon_sql.validators import limit_by_column, threshold
 
 DELTA = Threshold(
@@ -100,5 +100,6 @@ class DeltaDisclosure(PrivacyModel):
 
     def check(self, at: Place) -> Check:
         """Every value, with a share near that among all rows."""
-        shares = statement("models.shares", i=at.i, **at.parts)
-        return Check(statement("models.delta", i=at.i, delta=self.delta, shares=shares, **at.parts))
+        fits = at.asked(expression("models.delta_fits", delta=self.delta))
+        held = statement("models.held_by_delta", j=at.j, fits=fits)
+        return Check(statement("models.delta", i=at.i, j=at.j, **at.parts), held=held)

@@ -16,12 +16,12 @@ from kanon_sql.names import literal
 from kanon_sql.option import option
 from kanon_sql.points.points import Codes
 from kanon_sql.points.sensitive import Counts, Floats
-from kanon_sql.privacy.check import KNOWN, Check, Place, millionths
+from kanon_sql.privacy.check import OF_KNOWN, Check, Place, millionths
 from kanon_sql.privacy.demand import BOUNDED, Demand, Tables, whole_of
 from kanon_sql.privacy.model import CALLS, NUMBERS, KindOptions, PrivacyModel, Threshold
 from kanon_sql.privacy.rational import as_fraction
 from kanon_sql.privacy.shares import least_within
-from kanon_sql.sql import statement
+from kanon_sql.sql import expression, statement
 from kanon_sql.validators import limits_by_value, threshold
 
 ALPHA = Threshold("alpha", "share", "the largest share of a class that a bounded value has")
@@ -179,7 +179,12 @@ class AlphaFrequency(PrivacyModel):
             f"WHEN {literal(value)} THEN {millionths(share)}" for value, share in self.by_value
         )
         bound = f"CASE label {cases} ELSE {plain} END" if cases else plain
+        missing = "missing" if worst else "0"
+        fits = at.asked(expression("models.alpha_fits", bound=bound, missing=missing))
+        held = statement(
+            "models.held_by_alpha", j=at.j, bound=bound, missing=missing, fits=fits,
+            known=OF_KNOWN if worst else "",
+        )
         return Check(statement(
-            "models.alpha", i=at.i, bound=bound, least=millionths(self.least_bound),
-            missing="missing" if worst else "0", known=KNOWN if worst else "",
-        ))
+            "models.alpha", i=at.i, j=at.j, least=millionths(self.least_bound), missing=missing,
+        ), held=held)

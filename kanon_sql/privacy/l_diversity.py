@@ -18,7 +18,7 @@ from kanon_sql.names import caseless, literal
 from kanon_sql.option import option
 from kanon_sql.points.points import Codes
 from kanon_sql.points.sensitive import Counts
-from kanon_sql.privacy.check import KNOWN, Check, Place, fraction
+from kanon_sql.privacy.check import OF_KNOWN, Check, Place, fraction
 from kanon_sql.privacy.demand import (
     DISTINCT,
     ENTROPY,
@@ -200,11 +200,11 @@ class Diversity(PrivacyModel):
         return f"{at.i}_nodes" if at.has_tree else f"{at.i}"
 
     def ranked(self, at: Place) -> str:
-        """SQL of the counts of the values, most frequent first."""
+        """The stage of the counts of the values, most frequent last."""
         worst = self.nulls == "worst"
         return statement(
             "models.ranked", i=self.stage_of(at), missing="missing" if worst else "0",
-            known=KNOWN if worst else "",
+            known=OF_KNOWN if worst else "",
         )
 
 
@@ -298,9 +298,8 @@ class EntropyDiversity(Diversity):
 
     def check(self, at: Place) -> Check:
         """The entropy of the counts."""
-        return Check(statement(
-            "models.entropy", i=self.stage_of(at), l=self.l, ranked=self.ranked(at)
-        ))
+        text = statement("models.entropy", i=self.stage_of(at), l=self.l)
+        return Check(text, (self.ranked(at),))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -390,7 +389,7 @@ class RecursiveDiversity(Diversity):
 
     def check(self, at: Place) -> Check:
         """The most frequent value against the tail."""
-        return Check(statement(
-            "models.recursive", i=self.stage_of(at), l=self.l, ranked=self.ranked(at),
-            **fraction(self.c),
-        ))
+        text = statement(
+            "models.recursive", i=self.stage_of(at), l=self.l, **fraction(self.c)
+        )
+        return Check(text, (self.ranked(at),))

@@ -343,10 +343,15 @@ class Closeness(PrivacyModel):
             return Check(statement(
                 "models.hierarchy", i=at.i, of_all=of_all, **fraction(self.t), **at.parts
             ))
-        equal = statement("models.equal", i=at.i, **fraction(self.t), **at.parts)
-        return Check(equal) if self.distance == "equal" else self._along_line(at, equal)
+        if self.distance in ("ordered", "numeric"):
+            return self._along_line(at)
+        equal = Check(
+            statement("models.equal", i=at.i, j=at.j, **fraction(self.t)),
+            held=statement("models.held_by_equal", j=at.j),
+        )
+        return equal if self.distance == "equal" else self._along_line(at, equal)
 
-    def _along_line(self, at: Place, equal: str) -> Check:
+    def _along_line(self, at: Place, equal: Check | None = None) -> Check:
         i, j, parts = at.i, at.j, at.parts
         by_rank = self.distance != "numeric"
         as_value = by_rank and self.nulls == "value"
@@ -366,9 +371,10 @@ class Closeness(PrivacyModel):
             added=" + CASE WHEN missing > 0 THEN 1 ELSE 0 END" if as_value else "",
             **parts,
         )
-        if self.distance is None:
-            text = statement("models.by_type", i=i, ordered=text, equal=equal, **parts)
-        return Check(text, (line,))
+        if equal is None:
+            return Check(text, (line,))
+        text = statement("models.by_type", i=i, ordered=text, equal=equal.text, **parts)
+        return Check(text, (line,), equal.held)
 
 
 def _rounded(counts: Numbers, size: int, rows: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -35,6 +36,9 @@ from kanon_sql.stages.parts import InParts, group_parts, without_number
 from kanon_sql.stages.prepare import Prepared, prepare, refuse_too_few
 from kanon_sql.stages.remarks import notices, remark
 from kanon_sql.stages.remembered import Recalled, digest, recall
+
+MEASURED = ("row", "hash", "cells")
+"""The fields of rows that are read once more when what was made of them is measured."""
 
 
 def room_for(
@@ -158,10 +162,14 @@ class GroupingWork:
         self._suspects = Suspects()
         self._precisions: Mapping[str, int] = {}
         self._prepared: Prepared | InParts | None = None
+        self._source: Rows | None = None
 
     def _prepare(self) -> Prepared | InParts:
         self._begun = perf_counter()
         rows, run, numbers = self._taken.rows(), self._run, None
+        if run.measured:
+            fields = {name: rows.fields[name] for name in MEASURED if name in rows}
+            self._source = Rows(fields, rows.count)
         if run.parts is not None:
             rows, numbers = without_number(rows)
         looked = look_at(
@@ -204,6 +212,7 @@ class GroupingWork:
         if self._run.block is not None:
             keep_facts(self._run.block, facts)
         facts.update(times)
+        labelled = replace(labelled, source=self._source)
         return GroupedRows(labelled, self._suspects.hidden, self._precisions, facts)
 
 

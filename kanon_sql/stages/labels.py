@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanon_sql.encode.arrow import Rows
 from kanon_sql.errors import KanonError
 from kanon_sql.points.points import Labels
 
@@ -33,10 +34,12 @@ class LabelledRows:
     Attributes:
         by_number: int32 or int64, shape (largest row number + 1,); UNKNOWN where there is none.
         asked: when they were last asked for.
+        source: the rows themselves, where the query measures them yet.
     """
 
     by_number: npt.NDArray[Any]
     asked: float
+    source: Rows | None = None
 
     def classes(self, rows: Labels) -> Labels:
         """The classes of rows by their numbers: int64, shape (m,)."""
@@ -44,6 +47,13 @@ class LabelledRows:
         last = len(self.by_number) - 1
         labels = self.by_number[np.minimum(rows, last)].astype(np.int64)
         return np.where(rows > last, UNKNOWN, labels)
+
+    def let_go(self) -> Rows:
+        """The rows, which are asked for once."""
+        source, self.source = self.source, None
+        if source is None:
+            raise KanonError(GONE)
+        return source
 
 
 _lock = threading.Lock()
@@ -66,11 +76,12 @@ def by_row(rows: Labels, labels: Any) -> npt.NDArray[Any]:
     return by_number
 
 
-def hold(ticket: int, by_number: npt.NDArray[Any]) -> None:
-    """Keeps the labels of a query until long after it last asked for one."""
+def hold(ticket: int, by_number: npt.NDArray[Any], source: Rows | None = None) -> None:
+    """Keeps the labels of a query until long after it last asked for one, and its rows until they
+    are measured."""
     now = perf_counter()
     with _lock:
-        _held[ticket] = LabelledRows(by_number, now)
+        _held[ticket] = LabelledRows(by_number, now, source)
         taken = sum(held.by_number.nbytes for held in _held.values())
         for old, held in sorted(_held.items(), key=lambda entry: entry[1].asked):
             if now <= held.asked + (IDLE if taken > ROOM else FORGOTTEN):

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.encode.arrow import Column, Rows
+from kanon_sql.encode.arrow import CellColumns, Column, Rows
+from kanon_sql.encode.attributes import is_numeric
+from kanon_sql.encode.cells import category_column, number_column
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.hierarchies.tree import Tree
@@ -25,6 +28,7 @@ from kanon_sql.measure.released import ReleasedForm, box_array, released_losses
 from kanon_sql.methods import GroupTask
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Floats, Labels
+from kanon_sql.stages.labels import UNKNOWN, held
 
 TEXT = ("VARCHAR", "JSON", "ENUM")
 """How the types begin of which a class that doesn't agree publishes '*'; of all others NULL."""
@@ -54,17 +58,89 @@ class PublishedForm:
     bounded: bool = False
 
 
+def rows_of(ticket: int, classes: Rows, columns: Sequence[Column]) -> Rows:
+    """The rows that were handed over under a ticket, as ``with_classes`` gives them.
+
+    Raises:
+        KanonError: they were dropped.
+    """
+    labelled = held(ticket)
+    source = labelled.let_go()
+    return with_classes(source, labelled.classes(source.numbers("row")), classes, columns)
+
+
+def with_classes(
+    rows: Rows, labels: Labels, classes: Rows, columns: Sequence[Column]
+) -> Rows:
+    """The rows that have a label, with what their classes release beside them, as ``measure_rows``
+    reads them.
+
+    Args:
+        rows: as they were handed over, in the order of their numbers.
+        labels: int64, shape (n,); the class of each, -1 where it is suppressed, UNKNOWN without.
+        classes: of the released classes the number, the least number of those that release the
+            same, and the cells of the released point.
+        columns: the quasi-identifiers.
+    """
+    known = np.flatnonzero(labels != UNKNOWN)
+    every, width = len(known) == len(labels), len(columns)
+    labels = labels[known]
+    order = np.argsort(classes.numbers("class"))
+    numbers = classes.numbers("class")[order]
+    spots, kept = np.searchsorted(numbers, labels), labels >= 0
+    at = order[np.minimum(spots, max(len(order) - 1, 0))] if len(order) else spots
+    source, released = rows.fields["cells"], classes.fields["center"]
+    own: tuple[dict[int, Floats], dict[int, pa.Array]] = {}, {}
+    of_class: tuple[dict[int, Floats], dict[int, pa.Array]] = {}, {}
+    for j in range(width):
+        if j in source.numbers:
+            values = source.numbers[j] if every else source.numbers[j][known]
+            points = number_column(released, j, width)
+            own[0][j], of_class[0][j] = values, np.where(kept, points[at], values)
+        if j in source.words:
+            words = source.words[j]
+            if not every:
+                words = words.take(pa.array(known)).cast(pa.string()).dictionary_encode()
+            own[1][j] = words
+            of_class[1][j] = _words_of(words, category_column(released, j, width), at, kept)
+    fields: dict[str, Any] = {
+        "class": labels, "alike": np.where(kept, classes.numbers("alike")[at], labels),
+        "cells": CellColumns(*own), "center": CellColumns(*of_class),
+    }
+    if "hash" in rows:
+        fields["hash"] = rows.numbers("hash")[known]
+    return Rows(fields, len(labels))
+
+
+def _words_of(
+    own: pa.DictionaryArray, released: pa.Array, at: Labels, kept: npt.NDArray[np.bool_]
+) -> pa.DictionaryArray:
+    """The released text of the class of each row, or its own one where it isn't kept; the codes of
+    texts that rows have are those of ``own``."""
+    known = own.dictionary
+    new = pc.unique(released).drop_null()
+    new = new.filter(pc.invert(pc.is_in(new, known)))
+    every = pa.concat_arrays([known, new])
+    codes = pc.index_in(released, every).fill_null(-1).to_numpy(zero_copy_only=False)
+    of_rows = own.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    spots = np.where(kept, codes[at], of_rows).astype(np.int32)
+    return pa.DictionaryArray.from_arrays(pa.array(spots, mask=spots < 0), every)
+
+
 def measure_rows(
     rows: Rows, columns: Sequence[Column], task: GroupTask, published: PublishedForm,
     trees: Mapping[str, Tree] | None = None,
 ) -> tuple[dict[str, Any], Labels, Floats]:
     """The losses of labelled rows, the classes, and the radius of each; class -1 is suppressed."""
-    classes, labels = np.unique(rows.numbers("class"), return_inverse=True)
+    classes, first, labels = np.unique(
+        rows.numbers("class"), return_index=True, return_inverse=True
+    )
     # rows that look alike stand by class: else the order in which they came in would say in which
     # order the losses of classes are added up
     rows = replace(rows, fields={**rows.fields, "apart": labels.reshape(-1).astype(np.uint64)})
     encoded = encode(rows, columns, replace(task, distance="sse"), trees or {})
     labels = labels.reshape(-1) - int(np.sum(classes < 0))
+    alike = rows.numbers("alike")[first[classes >= 0]]
     classes = classes[classes >= 0]
     facts, radii = measure(
         encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"], task,
@@ -72,9 +148,8 @@ def measure_rows(
     )
     everything, labels = _with_outside(rows, columns, task, published, trees or {}, encoded, labels)
     shown = _shown(columns, published, classes, trees or {})
-    first = dict(zip(rows.numbers("class").tolist(), rows.numbers("alike").tolist(), strict=True))
-    alike = np.unique([first[each] for each in classes.tolist()], return_inverse=True)[1]
-    losses = released_losses(everything, labels[everything.order], shown, alike.reshape(-1))
+    alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
+    losses = released_losses(everything, labels[everything.order], shown, alike)
     kept = int(np.sum(labels >= 0))
     generalized = 0
     for entry, grouped, sql_type in zip(
@@ -105,21 +180,29 @@ def _with_outside(
     if len(published.outside) == 0:
         return encoded, labels
     more = len(published.outside) // len(columns)
-    number = published.outside.field("number").to_numpy(zero_copy_only=False)
-    numbers = np.where(np.isfinite(number), number, np.nan)
-    words = published.outside.field("category")
-    for name, tree in trees.items():
-        # a hierarchy is made of the rows that took part; what it lacks lies below the root, as NULL
-        j = [caseless(c.name) for c in columns].index(caseless(name))
-        in_column = pa.array(np.arange(len(words)) % len(columns) == j)
-        lacking = pc.and_(in_column, pc.invert(pc.is_in(words, tree.levels[0])))
-        words = pc.if_else(lacking, pa.scalar(None, words.type), words)
-    outside = pa.StructArray.from_arrays(
-        [pa.array(numbers, from_pandas=True), words], ["number", "category"]
-    )
+    numbers: dict[int, Floats] = {}
+    texts: dict[int, pa.Array] = {}
+    levels = {caseless(name): tree.levels[0] for name, tree in trees.items()}
+    for j, column in enumerate(columns):
+        if is_numeric(column.sql_type):
+            number = number_column(published.outside, j, len(columns))
+            numbers[j] = np.append(
+                number_column(rows.fields["cells"], j, len(columns)),
+                np.where(np.isfinite(number), number, np.nan),
+            )
+            continue
+        words = category_column(published.outside, j, len(columns))
+        known = levels.get(caseless(column.name))
+        if known is not None:
+            # a hierarchy is made of the rows that took part; what it lacks lies below the root, as
+            # NULL
+            words = pc.if_else(pc.is_in(words, known), words, pa.scalar(None, words.type))
+        own = category_column(rows.fields["cells"], j, len(columns)).cast(pa.string())
+        texts[j] = pa.concat_arrays([own, words.cast(pa.string())])
+    hashes = rows.hashes[1:] or (np.zeros(rows.count, np.uint64),)
     every = Rows({
-        "cells": pa.concat_arrays([rows.fields["cells"], outside]),
-        "hash": pa.concat_arrays([rows.fields["hash"], pa.array(np.zeros(more, np.uint64))]),
+        "cells": CellColumns(numbers, texts),
+        "hash": np.append(hashes[0], np.zeros(more, np.uint64)),
         "apart": np.append(rows.fields["apart"], np.zeros(more, np.uint64)),
     }, rows.count + more)
     plain = GroupTask(task.method, task.k, task.own, weights=task.weights, distance="sse")

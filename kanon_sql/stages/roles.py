@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.identifier_detection import (
@@ -42,32 +42,70 @@ NO_ROLE = (
 )
 
 
+@dataclass(frozen=True)
+class CountedColumn:
+    """A column by the hashes of its values.
+
+    Attributes:
+        profile: what it is judged by.
+        form: how its texts are written.
+        codes: int64, shape (rows,); the values, numbered from 0, NULL among them.
+        sizes: int64, shape (values,); the rows of each, in the order of the hashes, by which a sum
+            over them is the same for any order of the rows.
+    """
+
+    profile: Profile
+    form: WrittenForm
+    codes: Labels
+    sizes: Labels
+
+    @staticmethod
+    def of(
+        column: Column, counts: Mapping[str, Any], hashes: pa.Array, least: int
+    ) -> CountedColumn:
+        """Counts the values.
+
+        Args:
+            column: name and type.
+            counts: the struct of SQL, as JSON (see __kanon_counted in sql/macros/columns.sql).
+            hashes: uint64, shape (rows,); of the values as they are printed.
+            least: as in Profile.common.
+        """
+        found = hashes.dictionary_encode()
+        codes = found.indices.to_numpy().astype(np.int64)
+        values, sizes = found.dictionary.to_numpy(), np.bincount(codes)
+        known = sizes
+        if counts["values"] < counts["rows"]:
+            known = sizes[values != np.uint64(counts["null"])]
+        profile = Profile.of(column, {
+            **counts, "distinct": len(known), "common": int(known[known >= least].sum()),
+        })
+        form = WrittenForm(**counts["form"])
+        return CountedColumn(profile, form, codes, sizes[np.argsort(values)])
+
+
 def describe_columns(
-    hashes: npt.NDArray[np.uint64], profiles: Sequence[Profile], released: Sequence[Column],
-    rules: Mapping[str, Any], persons: Mapping[str, OfPersons] | None = None,
-    forms: Mapping[str, WrittenForm] | None = None,
+    counted: Sequence[CountedColumn], released: Sequence[Column], rules: Mapping[str, Any],
+    persons: Mapping[str, OfPersons],
 ) -> list[dict[str, Any]]:
     """One object per column.
 
     Args:
-        hashes: shape (rows, columns); of the values as they are printed, NULL among them.
-        profiles: of the columns, in their order.
+        counted: the columns.
         released: name and type of what is released of the quasi-identifiers.
         rules: the roles by name, what all others are, and how quasi-identifiers are released.
         persons: what is counted of columns by persons, by name, where the entity is known.
-        forms: how the values of columns are written, by name.
     """
     named: Mapping[str, Any] = rules["named"]
+    profiles = [each.profile for each in counted]
+    codes, sizes = [each.codes for each in counted], [each.sizes for each in counted]
     whose = [p.name for p in profiles if named.get(caseless(p.name), {}).get("role") == "entity"]
-    codes = [np.unique(hashes[:, j], return_inverse=True)[1].reshape(-1)
-             for j in range(len(profiles))]
-    sizes = [np.bincount(code, minlength=1) for code in codes]
     pairs = determined(codes, [len(s) for s in sizes])
     types = {caseless(column.name): column.sql_type for column in released}
     descriptions = []
     for j, profile in enumerate(profiles):
         known = rules["named"].get(caseless(profile.name))
-        looks, own = judge(profile), (persons or {}).get(profile.name)
+        looks, own = judge(profile), persons.get(profile.name)
         if own is not None:
             looks = _by_persons(profile, own, rules["rest"])
         hidden = looks.identifier and known is None and rules["rest"] in (
@@ -84,7 +122,7 @@ def describe_columns(
         # codes and places of few rows each are joined by a hierarchy, names of one each aren't
         all_differ = looks.identifier and profile.distinct >= NEARLY * profile.values
         tells = own is not None and own.like_entity(NEARLY)
-        tree = _suggestion(profile, (forms or {}).get(profile.name, WrittenForm()))
+        tree = _suggestion(profile, counted[j].form)
         if (known or {}).get("role") != "quasi_identifier" and (all_differ or tells):
             tree = None
         shown, shown_type = _released(profile, role["role"], hidden, types, rules)

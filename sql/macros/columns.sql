@@ -94,6 +94,15 @@ CREATE OR REPLACE TEMP MACRO __kanon_profile(x, least) AS {
     'common': __kanon_common(__kanon_sorted_hashes(x), least),
     'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT), 'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT)};
 
+-- a column as anonymize_roles looks at it: the hashes of the values as they are printed, NULL among
+-- them, in the same order of rows for all columns, and what they don't tell
+CREATE OR REPLACE TEMP MACRO __kanon_counted(x) AS {
+    'counts': {'name': any_value(alias(x)), 'rows': count(*), 'values': count(x),
+               'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT),
+               'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT),
+               'null': hash(NULL::VARCHAR), 'form': __kanon_form(x)},
+    'hashes': list(hash(x::VARCHAR))};
+
 CREATE OR REPLACE TEMP MACRO __kanon_is_text(type) AS
     type IN ('VARCHAR', 'UUID', 'BLOB', 'JSON') OR starts_with(type, 'ENUM(');
 
@@ -106,8 +115,6 @@ CREATE OR REPLACE TEMP MACRO __kanon_looks_like_identifier(profile) AS
         OR (__kanon_is_integer(profile.type) AND profile.distinct = profile.values
             AND CASE WHEN profile.high::DOUBLE - profile.low::DOUBLE > 1e15 THEN false
                      ELSE 4 * (profile.high - profile.low) < 5 * profile.values END));
-
-CREATE OR REPLACE TEMP MACRO __kanon_hash_of(x) AS hash(x::VARCHAR);
 
 -- what a person has in a column, and of all persons together how far a column tells them apart. Two
 -- hashes are enough: a person whose rows agree has the same one twice

@@ -10,7 +10,7 @@ import pytest
 from kanon_sql.privacy.rational import SURE
 
 
-@pytest.mark.parametrize("name", ["entropy", "delta", "model_line", "beta_enhanced"])
+@pytest.mark.parametrize("name", ["entropy", "delta_fits", "model_line", "beta_enhanced"])
 def test_sql_is_as_sure(name: str) -> None:
     text = (files("kanon_sql.sql") / "models.sql").read_text(encoding="utf-8")
     (block,) = re.findall(rf"(?ms)^-- name: {name}\n(.*?)(?=\Z|^-- name: )", text)

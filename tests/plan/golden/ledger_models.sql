@@ -370,10 +370,6 @@ __kanon_placed_0 AS (  -- rows of each value in each combination, and among all 
     FROM __kanon_histogram_0 JOIN __kanon_domain_0
         ON __kanon_histogram_0.label IS NOT DISTINCT FROM __kanon_domain_0.label
 ),
-__kanon_model_0 AS MATERIALIZED (
-    SELECT combination, size, found >= 2 AS passes, found::DOUBLE AS has
-    FROM (SELECT combination, size, different AS found FROM __kanon_spread_0)
-),
 __kanon_line_1 AS MATERIALIZED (  -- of each value: rows with it or a lower one, and sums of these
     SELECT place, whole, upto, position, gap,
            coalesce(system.main.sum(upto) OVER lower, 0) AS area,
@@ -431,6 +427,21 @@ __kanon_moved_1 AS MATERIALIZED (  -- ranks: times total times whole; gaps: as a
                ORDER BY place ASC) AS gaps
     FROM __kanon_parted_1 GROUP BY combination
 ),
+__kanon_held_0 AS MATERIALIZED (  -- all of it at once
+    SELECT combination, size, any_value(missing) AS missing, any_value(whole) AS whole,
+           sum(greatest(0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above_1
+    FROM (SELECT combination, label, size, missing, rows_of, rows_of_all, whole,
+                 rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
+          FROM (SELECT combination, label, size AS rows_of, many AS rows_of_all
+                FROM __kanon_placed_0)
+          JOIN (SELECT combination, size, missing FROM __kanon_spread_0) USING (combination)
+          CROSS JOIN (SELECT many AS whole FROM __kanon_whole_0))
+    GROUP BY combination, size
+),
+__kanon_model_0 AS MATERIALIZED (
+    SELECT combination, size, found >= 2 AS passes, found::DOUBLE AS has
+    FROM (SELECT combination, size, different AS found FROM __kanon_spread_0)
+),
 __kanon_model_1 AS MATERIALIZED (
     SELECT combination, size, passes, has FROM (
     SELECT combination, size,
@@ -450,15 +461,9 @@ __kanon_model_1 AS MATERIALIZED (
     ) WHERE (SELECT ordered FROM __kanon_whole_0)
     UNION ALL
     SELECT combination, size, passes, has FROM (
-    SELECT combination, size, above * 2::HUGEINT <= 1::HUGEINT * size * many AS passes,
-           above::DOUBLE / (size::DOUBLE * many) AS has
-    FROM (SELECT combination, size, whole AS many, sum(greatest(
-                     0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above
-          FROM (SELECT combination, size AS rows_of, many AS rows_of_all FROM __kanon_placed_0)
-          JOIN (SELECT combination, size::HUGEINT AS size FROM __kanon_spread_0)
-              USING (combination)
-          CROSS JOIN (SELECT many AS whole FROM __kanon_whole_0)
-          GROUP BY ALL)
+    SELECT combination, size::HUGEINT AS size, above_1 * 2::HUGEINT <= 1::HUGEINT * size::HUGEINT * whole AS passes,
+           above_1::DOUBLE / (size::DOUBLE * whole) AS has
+    FROM __kanon_held_0
     ) WHERE NOT (SELECT ordered FROM __kanon_whole_0)
 ),
 __kanon_models AS MATERIALIZED (
@@ -538,10 +543,6 @@ __kanon_placed_0_crowds AS (  -- persons of each value in each crowd, and among 
     FROM __kanon_histogram_0_crowds AS crowds JOIN __kanon_domain_0
         ON crowds.label IS NOT DISTINCT FROM __kanon_domain_0.label
 ),
-__kanon_model_0_crowds AS MATERIALIZED (
-    SELECT combination, size, found >= 2 AS passes, found::DOUBLE AS has
-    FROM (SELECT combination, size, different AS found FROM __kanon_spread_0_crowds)
-),
 __kanon_line_1_crowds AS MATERIALIZED (  -- of each value: rows with it or a lower one, and sums of these
     SELECT place, whole, upto, position, gap,
            coalesce(system.main.sum(upto) OVER lower, 0) AS area,
@@ -599,6 +600,21 @@ __kanon_moved_1_crowds AS MATERIALIZED (  -- ranks: times total times whole; gap
                ORDER BY place ASC) AS gaps
     FROM __kanon_parted_1_crowds GROUP BY combination
 ),
+__kanon_held_0_crowds AS MATERIALIZED (  -- all of it at once
+    SELECT combination, size, any_value(missing) AS missing, any_value(whole) AS whole,
+           sum(greatest(0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above_1_crowds
+    FROM (SELECT combination, label, size, missing, rows_of, rows_of_all, whole,
+                 rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
+          FROM (SELECT combination, label, size AS rows_of, many AS rows_of_all
+                FROM __kanon_placed_0_crowds)
+          JOIN (SELECT combination, size, missing FROM __kanon_spread_0_crowds) USING (combination)
+          CROSS JOIN (SELECT many AS whole FROM __kanon_whole_0_crowds))
+    GROUP BY combination, size
+),
+__kanon_model_0_crowds AS MATERIALIZED (
+    SELECT combination, size, found >= 2 AS passes, found::DOUBLE AS has
+    FROM (SELECT combination, size, different AS found FROM __kanon_spread_0_crowds)
+),
 __kanon_model_1_crowds AS MATERIALIZED (
     SELECT combination, size, passes, has FROM (
     SELECT combination, size,
@@ -618,15 +634,9 @@ __kanon_model_1_crowds AS MATERIALIZED (
     ) WHERE (SELECT ordered FROM __kanon_whole_0_crowds)
     UNION ALL
     SELECT combination, size, passes, has FROM (
-    SELECT combination, size, above * 2::HUGEINT <= 1::HUGEINT * size * many AS passes,
-           above::DOUBLE / (size::DOUBLE * many) AS has
-    FROM (SELECT combination, size, whole AS many, sum(greatest(
-                     0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above
-          FROM (SELECT combination, size AS rows_of, many AS rows_of_all FROM __kanon_placed_0_crowds)
-          JOIN (SELECT combination, size::HUGEINT AS size FROM __kanon_spread_0_crowds)
-              USING (combination)
-          CROSS JOIN (SELECT many AS whole FROM __kanon_whole_0_crowds)
-          GROUP BY ALL)
+    SELECT combination, size::HUGEINT AS size, above_1_crowds * 2::HUGEINT <= 1::HUGEINT * size::HUGEINT * whole AS passes,
+           above_1_crowds::DOUBLE / (size::DOUBLE * whole) AS has
+    FROM __kanon_held_0_crowds
     ) WHERE NOT (SELECT ordered FROM __kanon_whole_0_crowds)
 ),
 __kanon_models_of_crowds AS MATERIALIZED (

@@ -218,10 +218,6 @@ __kanon_placed_0 AS (  -- rows of each value in each combination, and among all 
         ON __kanon_histogram_0.label IS NOT DISTINCT FROM __kanon_domain_0.label
         AND __kanon_histogram_0.part = __kanon_domain_0.part
 ),
-__kanon_model_0 AS MATERIALIZED (
-    SELECT combination, size, found >= 2 AS passes, found::DOUBLE AS has
-    FROM (SELECT combination, size, different AS found FROM __kanon_spread_0)
-),
 __kanon_line_1 AS MATERIALIZED (  -- of each value: rows with it or a lower one, and sums of these
     SELECT part, place, whole, upto, position, gap,
            coalesce(system.main.sum(upto) OVER lower, 0) AS area,
@@ -279,6 +275,21 @@ __kanon_moved_1 AS MATERIALIZED (  -- ranks: times total times whole; gaps: as a
                ORDER BY place ASC) AS gaps
     FROM __kanon_parted_1 GROUP BY combination
 ),
+__kanon_held_0 AS MATERIALIZED (  -- all of it at once
+    SELECT part, combination, size, any_value(missing) AS missing, any_value(whole) AS whole,
+           sum(greatest(0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above_1
+    FROM (SELECT part, combination, label, size, missing, rows_of, rows_of_all, whole,
+                 rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
+          FROM (SELECT part, combination, label, size AS rows_of, many AS rows_of_all
+                FROM __kanon_placed_0)
+          JOIN (SELECT part, combination, size, missing FROM __kanon_spread_0) USING (part, combination)
+          JOIN (SELECT part, many AS whole FROM __kanon_whole_0) USING (part))
+    GROUP BY part, combination, size
+),
+__kanon_model_0 AS MATERIALIZED (
+    SELECT combination, size, found >= 2 AS passes, found::DOUBLE AS has
+    FROM (SELECT combination, size, different AS found FROM __kanon_spread_0)
+),
 __kanon_model_1 AS MATERIALIZED (
     SELECT combination, size, passes, has FROM (
     SELECT combination, size,
@@ -298,15 +309,9 @@ __kanon_model_1 AS MATERIALIZED (
     ) WHERE (SELECT bool_or(ordered) FROM __kanon_whole_0)
     UNION ALL
     SELECT combination, size, passes, has FROM (
-    SELECT combination, size, above * 2::HUGEINT <= 1::HUGEINT * size * many AS passes,
-           above::DOUBLE / (size::DOUBLE * many) AS has
-    FROM (SELECT combination, size, whole AS many, sum(greatest(
-                     0, rows_of::HUGEINT * whole - size::HUGEINT * rows_of_all)) AS above
-          FROM (SELECT part, combination, size AS rows_of, many AS rows_of_all FROM __kanon_placed_0)
-          JOIN (SELECT combination, size::HUGEINT AS size FROM __kanon_spread_0)
-              USING (combination)
-          JOIN (SELECT part, many AS whole FROM __kanon_whole_0) USING (part)
-          GROUP BY ALL)
+    SELECT combination, size::HUGEINT AS size, above_1 * 2::HUGEINT <= 1::HUGEINT * size::HUGEINT * whole AS passes,
+           above_1::DOUBLE / (size::DOUBLE * whole) AS has
+    FROM __kanon_held_0
     ) WHERE NOT (SELECT bool_or(ordered) FROM __kanon_whole_0)
 ),
 __kanon_models AS MATERIALIZED (

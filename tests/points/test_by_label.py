@@ -1,0 +1,23 @@
+"""Sorts of whole numbers against numpy's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kanon_sql.points.by_label import distinct, label_order
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_records_stand_label_by_label_in_their_order(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    # labels too large to be packed with a place are sorted, too
+    labels = rng.integers(0, rng.choice([1, 5, 1000, 2**62]), rng.integers(0, 300))
+    assert label_order(labels).tolist() == np.argsort(labels, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_stand_once_each(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(-3, rng.choice([1, 50, 2**62]), rng.integers(0, 300))
+    assert distinct(numbers).tolist() == sorted(set(numbers.tolist()))
