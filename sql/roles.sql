@@ -1,24 +1,40 @@
 -- name: written
 -- How values are written, by which a hierarchy may be suggested (see kanon_sql/hierarchies/codes.py):
--- SELECT __kanon_form(COLUMNS(*)) FROM patients. NULL is none of them.
-{'shortest': min(len(${x}::VARCHAR)), 'longest': max(len(${x}::VARCHAR)),
- 'digits': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '[0-9]+')), false),
- 'codes': coalesce(bool_and(regexp_full_match(
-    ${x}::VARCHAR, '[A-Z]{0,3}[-. ]?[0-9][0-9A-Z]*([-. ][0-9A-Z]+)*') AND ${x}::VARCHAR LIKE '___%'), false),
- 'capitals': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '[0-9A-Z]+([-. /][0-9A-Z]+)*'))
-    AND NOT bool_and(NOT regexp_matches(${x}::VARCHAR, '[0-9]')), false),
- 'zeros': coalesce(NOT bool_and(NOT regexp_full_match(${x}::VARCHAR, '0[0-9]+')), false),
- 'dates': coalesce(bool_and(regexp_full_match(
-    ${x}::VARCHAR, '[12][0-9]{3}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?)?')
-    AND (${x} IS NULL OR TRY_CAST((${x}::VARCHAR)[1:10] AS DATE) IS NOT NULL)), false),
- 'decimals': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '-?[0-9]+([.][0-9]+)?')), false),
- 'whole': coalesce(bool_and(regexp_full_match(${x}::VARCHAR, '-?[0-9]+([.]0+)?')), false),
- 'tens': coalesce(bool_and(${x}::VARCHAR LIKE '%0'), false),
- 'places': coalesce(bool_and(regexp_full_match(
-    ${x}::VARCHAR, '(POINT)? *[(]? *[-+]?[0-9]+([.][0-9]+)?( *[,;] *| +)[-+]?[0-9]+([.][0-9]+)? *[)]?')),
-    false),
- 'fixed_head': coalesce(min(len(regexp_replace(${x}::VARCHAR, '[.].*', '')))
-    = max(len(regexp_replace(${x}::VARCHAR, '[.].*', ''))), false)}
+-- SELECT __kanon_form(COLUMNS(*)) FROM patients. NULL is none of them; without a value all is NULL.
+-- Each text is looked at once, since most columns have few; of numbers, dates and times only what is
+-- asked of numbers.
+list_transform(
+ [{'texts': CASE WHEN count(${x}) > 0 THEN list_distinct(list(${x}::VARCHAR) FILTER (
+        typeof(${x}) = 'VARCHAR' OR typeof(${x}) LIKE 'ENUM(%')) END,
+   'whole': bool_and(CASE WHEN contains(${x}::VARCHAR, '.')
+        THEN regexp_full_match(${x}::VARCHAR, '-?[0-9]+[.]0+') ELSE true END)
+        FILTER (typeof(${x}) IN ('FLOAT', 'DOUBLE') OR typeof(${x}) LIKE 'DECIMAL(%'),
+   'tens': bool_and(${x}::VARCHAR LIKE '%0')}],
+ lambda __kanon_all: {
+ 'shortest': list_min(list_transform(__kanon_all.texts, lambda __kanon_x: len(__kanon_x))),
+ 'longest': list_max(list_transform(__kanon_all.texts, lambda __kanon_x: len(__kanon_x))),
+ 'digits': len(list_filter(__kanon_all.texts, lambda __kanon_x: NOT regexp_full_match(
+    __kanon_x, '[0-9]+'))) = 0,
+ 'codes': len(list_filter(__kanon_all.texts, lambda __kanon_x: NOT regexp_full_match(
+    __kanon_x, '[A-Z]{0,3}[-. ]?[0-9][0-9A-Z]*([-. ][0-9A-Z]+)*'))) = 0
+    AND list_min(list_transform(__kanon_all.texts, lambda __kanon_x: len(__kanon_x))) > 2,
+ 'capitals': len(list_filter(__kanon_all.texts, lambda __kanon_x: NOT regexp_full_match(
+    __kanon_x, '[0-9A-Z]+([-. /][0-9A-Z]+)*'))) = 0
+    AND len(list_filter(__kanon_all.texts, lambda __kanon_x: NOT regexp_full_match(__kanon_x, '[^0-9]*'))) > 0,
+ 'zeros': len(list_filter(__kanon_all.texts, lambda __kanon_x: regexp_full_match(__kanon_x, '0[0-9]+'))) > 0,
+ 'dates': len(list_filter(__kanon_all.texts, lambda __kanon_x: NOT regexp_full_match(
+    __kanon_x, '[12][0-9]{3}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?)?'))) = 0
+    AND len(list_filter(__kanon_all.texts, lambda __kanon_x: TRY_CAST(__kanon_x[1:10] AS DATE) IS NULL)) = 0,
+ 'decimals': len(list_filter(__kanon_all.texts, lambda __kanon_x: NOT regexp_full_match(
+    __kanon_x, '-?[0-9]+([.][0-9]+)?'))) = 0,
+ 'whole': coalesce(__kanon_all.whole, len(list_filter(__kanon_all.texts, lambda __kanon_x: NOT regexp_full_match(
+    __kanon_x, '-?[0-9]+([.]0+)?'))) = 0),
+ 'tens': __kanon_all.tens,
+ 'places': len(list_filter(__kanon_all.texts, lambda __kanon_x: NOT regexp_full_match(
+    __kanon_x, '(POINT)? *[(]? *[-+]?[0-9]+([.][0-9]+)?( *[,;] *| +)[-+]?[0-9]+([.][0-9]+)? *[)]?'))) = 0,
+ 'fixed_head': list_min(list_transform(__kanon_all.texts, lambda __kanon_x: len(split_part(__kanon_x, '.', 1))))
+    = list_max(list_transform(__kanon_all.texts, lambda __kanon_x: len(split_part(__kanon_x, '.', 1))))
+ })[1]
 
 -- name: facts
 -- What is known of a column before the query runs, for hierarchies := 'suggested'.

@@ -27,4 +27,5 @@ def label_order(labels: Labels) -> Labels:
 def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Whole numbers once each, ascending."""
     ordered = np.sort(numbers)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+    return np.asarray(ordered[first])

@@ -113,7 +113,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
         (SELECT [__kanon_describe("disease")] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
-        '{"least": 4, "named": ["age", "zip"], "precise": true, "progress": true, "task": {"beside_k": [{"alpha": null, "by_value": [["Flu", 0.9]], "column": "disease", "name": "alpha_k_anonymity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        '{"least": 4, "measured": true, "named": ["age", "zip"], "precise": true, "progress": true, "task": {"beside_k": [{"alpha": null, "by_value": [["Flu", 0.9]], "column": "disease", "name": "alpha_k_anonymity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}, {'name': 'age', 'paths': (SELECT paths FROM __kanon_tree_2)}],
         NULL,
         [],
@@ -257,18 +257,23 @@ __kanon_placed_0 AS (  -- rows of each value in each combination, and among all 
     FROM __kanon_histogram_0 JOIN __kanon_domain_0
         ON __kanon_histogram_0.label IS NOT DISTINCT FROM __kanon_domain_0.label
 ),
+__kanon_held_0 AS MATERIALIZED (  -- all of it at once
+    SELECT combination, size, any_value(missing) AS missing, any_value(whole) AS whole,
+           bool_and((rows_of + missing) * 1000000::HUGEINT <= size * coalesce(CASE label WHEN 'Flu' THEN 900000 ELSE NULL::BIGINT END, 1000000)) FILTER (WHERE label IS NOT NULL) AS fits_0,
+           max(CASE WHEN CASE label WHEN 'Flu' THEN 900000 ELSE NULL::BIGINT END IS NOT NULL THEN rows_of + missing END) FILTER (WHERE label IS NOT NULL) AS most_0
+    FROM (SELECT combination, label, size, missing, rows_of, rows_of_all, whole,
+                 rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
+          FROM (SELECT combination, label, size AS rows_of, many AS rows_of_all
+                FROM __kanon_placed_0)
+          JOIN (SELECT combination, size, missing FROM __kanon_spread_0) USING (combination)
+          CROSS JOIN (SELECT many AS whole FROM __kanon_whole_0))
+    GROUP BY combination, size
+),
 __kanon_model_0 AS MATERIALIZED (
     SELECT combination, size,
-           coalesce(fits, true) AND missing * 1000000::HUGEINT <= size * 900000 AS passes,
-           greatest(most, missing)::DOUBLE / size AS has
-    FROM (SELECT combination, size, missing, bool_and(
-                     (rows_of + missing) * 1000000::HUGEINT <= size * coalesce(CASE label WHEN 'Flu' THEN 900000 ELSE NULL::BIGINT END, 1000000))
-                     AS fits,
-                 coalesce(max(rows_of + missing) FILTER (WHERE CASE label WHEN 'Flu' THEN 900000 ELSE NULL::BIGINT END IS NOT NULL), 0) AS most
-          FROM (SELECT combination, size, missing AS missing FROM __kanon_spread_0)
-          LEFT JOIN (SELECT combination, label, size AS rows_of
-                     FROM __kanon_histogram_0 WHERE label IS NOT NULL) USING (combination)
-          GROUP BY combination, size, missing)
+           coalesce(fits_0, true) AND missing * 1000000::HUGEINT <= size * 900000 AS passes,
+           greatest(coalesce(most_0, 0), missing)::DOUBLE / size AS has
+    FROM __kanon_held_0
 ),
 __kanon_models AS MATERIALIZED (
     SELECT 0 AS model, system.main.max(has) AS has, (SELECT count(*) FROM __kanon_sizes)
@@ -317,9 +322,9 @@ __kanon_centers AS (
 ),
 __kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(
-        list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
-              'alike': coalesce(__kanon_first, __kanon_class),
-              'cells': cells, 'center': coalesce(center, cells)}),
+        (SELECT ticket FROM __kanon_grouped),  -- under it are the rows, which aren't held twice
+        list({'row': NULL::BIGINT, 'hash': NULL::UBIGINT, 'class': __kanon_class,
+              'alike': __kanon_first, 'cells': NULL, 'center': center}),
         (SELECT columns FROM __kanon_columns),
         '{"least": 4, "named": ["age", "zip"], "precise": true, "progress": true, "task": {"beside_k": [{"alpha": null, "by_value": [["Flu", 0.9]], "column": "disease", "name": "alpha_k_anonymity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}, {'name': 'age', 'paths': (SELECT paths FROM __kanon_tree_2)}],
@@ -329,9 +334,7 @@ __kanon_measured AS MATERIALIZED (
          FROM __kanon_grouped),
         NULL,
         (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
-    FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
-    LEFT JOIN __kanon_centers USING (__kanon_class)
-    LEFT JOIN __kanon_alike USING (__kanon_class)
+    FROM __kanon_centers JOIN __kanon_alike USING (__kanon_class)
 ),
 __kanon_radii AS (
     SELECT entry.class AS __kanon_class, entry.radius AS radius
@@ -542,7 +545,7 @@ SELECT unnest(list_concat(
       'description': 'which release of its ledger this is; null without a ledger'},
      {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
       'description': 'SHA-256 of the released rows, regardless of their order, and of their columns'},
-     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('38fdb3c9eb029ac0b05595bb7e1b227fededcbae10993e13c67c258fa3abe2e1')::VARCHAR,
+     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('e286c5ccef3e0bbe80368db08c43be4fd767c4194ba35b79054ebfdcf6289ddb')::VARCHAR,
       'description': 'SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is secret'}]
 ), max_depth := 2)
 FROM __kanon_stated CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names

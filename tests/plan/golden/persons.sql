@@ -98,7 +98,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
         (SELECT [__kanon_describe("disease"), list_concat(__kanon_describe("name"), (SELECT list_transform( list_filter(told, lambda known: __kanon_like_entity(known, 0.9)), lambda known: known.name) FROM __kanon_told))] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
-        '{"least": 4, "named": [], "precise": true, "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
+        '{"least": 4, "measured": true, "named": [], "precise": true, "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
         NULL,
         NULL,
         [],
@@ -287,9 +287,9 @@ __kanon_centers AS (
 ),
 __kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(
-        list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
-              'alike': coalesce(__kanon_first, __kanon_class),
-              'cells': cells, 'center': coalesce(center, cells)}),
+        (SELECT ticket FROM __kanon_grouped),  -- under it are the rows, which aren't held twice
+        list({'row': NULL::BIGINT, 'hash': NULL::UBIGINT, 'class': __kanon_class,
+              'alike': __kanon_first, 'cells': NULL, 'center': center}),
         (SELECT columns FROM __kanon_columns),
         '{"least": 4, "named": [], "precise": true, "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
         NULL,
@@ -299,9 +299,7 @@ __kanon_measured AS MATERIALIZED (
          FROM __kanon_grouped),
         NULL,
         (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
-    FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
-    LEFT JOIN __kanon_centers USING (__kanon_class)
-    LEFT JOIN __kanon_alike USING (__kanon_class)
+    FROM __kanon_centers JOIN __kanon_alike USING (__kanon_class)
 ),
 __kanon_radii AS (
     SELECT entry.class AS __kanon_class, entry.radius AS radius
