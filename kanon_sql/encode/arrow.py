@@ -33,6 +33,11 @@ class CellColumns:
     numbers: Mapping[int, Floats]
     words: Mapping[int, pa.Array]
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are held."""
+        return sum(each.nbytes for each in (*self.numbers.values(), *self.words.values()))
+
     def only(self, kept: Sequence[int]) -> CellColumns:
         """The cells of some columns, which are numbered anew."""
         return CellColumns(
@@ -56,6 +61,11 @@ class Rows:
 
     def __contains__(self, name: str) -> bool:
         return name in self.fields
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are held."""
+        return sum(int(field.nbytes) for field in self.fields.values() if field is not None)
 
     @staticmethod
     def of(argument: Any) -> Rows:

@@ -21,7 +21,7 @@ FORGOTTEN = 3600.0
 """Seconds after which labels are dropped of which no query has asked."""
 
 ROOM, IDLE = 256 * 1024 * 1024, 600.0
-"""Bytes of all labels, above which those are dropped of which none was asked for so many seconds,
+"""Bytes of all labels and rows, above which those are dropped of which none was asked for so many seconds,
 the oldest first."""
 
 GONE = "The query was paused for too long, and its classes were discarded. Run it again."
@@ -40,6 +40,11 @@ class LabelledRows:
     by_number: npt.NDArray[Any]
     asked: float
     source: Rows | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are held."""
+        return self.by_number.nbytes + (0 if self.source is None else self.source.nbytes)
 
     def classes(self, rows: Labels) -> Labels:
         """The classes of rows by their numbers: int64, shape (m,)."""
@@ -82,11 +87,11 @@ def hold(ticket: int, by_number: npt.NDArray[Any], source: Rows | None = None) -
     now = perf_counter()
     with _lock:
         _held[ticket] = LabelledRows(by_number, now, source)
-        taken = sum(held.by_number.nbytes for held in _held.values())
+        taken = sum(held.nbytes for held in _held.values())
         for old, held in sorted(_held.items(), key=lambda entry: entry[1].asked):
             if now <= held.asked + (IDLE if taken > ROOM else FORGOTTEN):
                 break
-            taken -= held.by_number.nbytes
+            taken -= held.nbytes
             del _held[old]
 
 
