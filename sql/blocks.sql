@@ -211,4 +211,4 @@ FROM ${rows}
 
 -- name: precisions
 -- How fine the values of columns are, as it was learned of all rows, for kanon_sql.anonymize_files.
-SELECT MAP([${names}]::VARCHAR[], [${steps}]::BIGINT[]) AS __kanon_precisions
+SELECT [${precisions}]::STRUCT(name VARCHAR, steps BIGINT)[] AS __kanon_precisions

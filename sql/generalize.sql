@@ -10,7 +10,7 @@ SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hi
 -- What classes release, with the means of columns no finer than their values: a part of
 -- anonymize('t', k=5).
 SELECT __kanon_class, ${others}__kanon_precise(
-        ${columns}, ${columns}, __kanon_precisions[__kanon_caseless(__kanon_name(${columns}))])
+        ${columns}, ${columns}, __kanon_steps(__kanon_precisions, __kanon_caseless(__kanon_name(${columns}))))
     FROM (${classes}) CROSS JOIN (${precisions})
 
 -- name: precisions

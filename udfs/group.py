@@ -43,6 +43,7 @@ CELLS_OF = pa.list_(pa.struct([
     ("class", pa.int64()), ("number", pa.int64()), ("low", pa.float64()), ("high", pa.float64()),
     ("closed", pa.bool_()),
 ]))
+PRECISIONS = pa.list_(pa.struct([("name", pa.string()), ("steps", pa.int64())]))
 CENTERS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 
@@ -151,7 +152,8 @@ def finish(tickets: Any, turns: Any) -> Any:
         [
             pa.array([count], pa.int64()), centers, cells,
             pa.array([list(hidden)], pa.list_(pa.string())),
-            pa.array([list(precisions.items())], pa.map_(pa.string(), pa.int64())),
+            pa.array([[{"name": name, "steps": steps} for name, steps in precisions.items()]],
+                     PRECISIONS),
             pa.array([text], pa.string()), error,
         ],
         ["rows", "centers", "cells", "hidden", "precisions", "facts", "error"]
@@ -185,7 +187,7 @@ FINISH = Signature(
     finish,
     ("BIGINT", "BIGINT"),
     f'STRUCT("rows" BIGINT, centers {CENTERS_SQL}, cells {BOXES}, hidden VARCHAR[], '
-    f"precisions MAP(VARCHAR, BIGINT), facts VARCHAR, error {REFUSAL})",
+    f"precisions STRUCT(name VARCHAR, steps BIGINT)[], facts VARCHAR, error {REFUSAL})",
     side_effects=True,
 )
 CLASS_OF = Signature("__kanon_class_of", class_of, ("BIGINT", "BIGINT"), "BIGINT")

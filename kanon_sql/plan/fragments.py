@@ -78,8 +78,10 @@ def represented(word: str, columns: str, weight: str | None = None) -> str:
         columns: the columns, as a COLUMNS expression or one name.
         weight: the column by which rows count, where they do.
     """
-    # a macro that is chosen by type gets its values cast, and what must have the type beside them
-    arguments = f"{columns}, min({columns}), max({columns})" if word == "rounded" else columns
+    # a macro that is chosen by type gets its values cast, and what must have the type beside them;
+    # a macro of that name would have another type, which DuckDB refuses before we say why
+    ends = f"system.main.min({columns}), system.main.max({columns})"
+    arguments = f"{columns}, {ends}" if word == "rounded" else columns
     if weight is None:
         return f"__kanon_{word}({arguments})"
     return f"__kanon_weighted_{word}({arguments}, {weight})"

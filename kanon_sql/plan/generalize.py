@@ -111,8 +111,10 @@ def _precise(call: GroupingCall, classes: str, only: Collection[str]) -> str:
     if release.precisions is not None:
         precisions = statement(
             "blocks.precisions",
-            names=", ".join(map(literal, release.precisions)),
-            steps=", ".join(map(str, release.precisions.values())),
+            precisions=", ".join(
+                f"{{'name': {literal(name)}, 'steps': {steps}}}"
+                for name, steps in release.precisions.items()
+            ),
         )
     return statement(
         "generalize.precise", others=others, columns=columns, precisions=precisions,

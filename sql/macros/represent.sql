@@ -142,7 +142,7 @@ CREATE OR REPLACE TEMP MACRO __kanon_fits(shown, name) AS CASE
     WHEN name = 'HUGEINT' THEN TRY_CAST(shown AS HUGEINT) IS NOT NULL
     WHEN name = 'UHUGEINT' THEN TRY_CAST(shown AS UHUGEINT) IS NOT NULL
     WHEN name = 'TIMESTAMP_NS' THEN shown::VARCHAR BETWEEN '1677-09-21 00:13' AND '2262-04-11 23:47'
-        OR NOT isfinite(TRY_CAST(shown AS TIMESTAMP))
+        OR NOT isfinite(TRY_CAST(shown::VARCHAR AS TIMESTAMP))
     WHEN starts_with(name, 'DECIMAL(') THEN
         floor(abs(TRY_CAST(shown AS DOUBLE)) * ('1e' || split_part(name[:-2], ',', 2))::DOUBLE + 0.5)
         < ('1e' || split_part(name[9:], ',', 1))::DOUBLE
@@ -194,6 +194,10 @@ CREATE OR REPLACE TEMP MACRO __kanon_weighted_rounded
 -- many microseconds one has (see kanon_sql/encode/precision.py). All values of the class lie on steps,
 -- so that the nearest step to their mean is within their range. The column stands a second time for
 -- its type, which the cast to that of the macro would hide.
+CREATE OR REPLACE TEMP MACRO __kanon_steps(precisions, column_name) AS list_transform(
+    [{'all': precisions, 'name': column_name}], lambda __kanon_one: list_filter(
+        __kanon_one.all, lambda __kanon_x: __kanon_x.name = __kanon_one.name)[1].steps)[1];
+
 CREATE OR REPLACE TEMP MACRO __kanon_nearest_step(microseconds, steps) AS list_transform(
     [{'x': microseconds::HUGEINT, 'steps': steps::HUGEINT}],
     lambda __kanon_x: (__kanon_nearest(__kanon_x.x, __kanon_x.steps) * __kanon_x.steps)::BIGINT)[1];
@@ -214,12 +218,12 @@ CREATE OR REPLACE TEMP MACRO __kanon_precise
                 epoch_us(__kanon_x.x), __kanon_x.steps))], [__kanon_x.own])[1] END)[1],
     (x TIMESTAMPTZ, own, steps) AS list_transform([{'x': x, 'steps': steps}],
         lambda __kanon_x: CASE WHEN __kanon_x.steps IS NULL THEN __kanon_x.x
-            ELSE make_timestamptz(__kanon_nearest_step(
-                epoch_us(__kanon_x.x), __kanon_x.steps)) END)[1],
+            ELSE cast_to_type([make_timestamptz(__kanon_nearest_step(
+                epoch_us(__kanon_x.x), __kanon_x.steps))], [__kanon_x.x])[1] END)[1],
     (x TIME, own, steps) AS list_transform([{'x': x, 'steps': steps}],
         lambda __kanon_x: CASE WHEN __kanon_x.steps IS NULL THEN __kanon_x.x
-            ELSE __kanon_time(__kanon_nearest_step(
-                epoch_us(__kanon_x.x), __kanon_x.steps)) END)[1],
+            ELSE cast_to_type([__kanon_time(__kanon_nearest_step(
+                epoch_us(__kanon_x.x), __kanon_x.steps))], [__kanon_x.x])[1] END)[1],
     (x, own, steps) AS own;
 
 -- name: median

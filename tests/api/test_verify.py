@@ -157,7 +157,7 @@ CHANGED_ROWS = {
         "AS disease) FROM 'out.parquet'", NOT_THOSE,
     ),
     "a quasi-identifier, the least": (
-        "SELECT * REPLACE (CASE WHEN row_number() OVER () = 1 THEN age + 1e-9 ELSE age END AS age)"
+        "SELECT * REPLACE (CASE WHEN row_number() OVER () = 1 THEN age + 1 ELSE age END AS age)"
         " FROM 'out.parquet'", NOT_THOSE,
     ),
     "a NULL": (
@@ -188,8 +188,8 @@ CHANGED_ROWS = {
         "The file lacks the column 'job' of the release.",
     ),
     "another type": (
-        "SELECT * REPLACE (age::FLOAT AS age) FROM 'out.parquet'",
-        "The column 'age' has the type FLOAT, and was released as DOUBLE.",
+        "SELECT * REPLACE (age::INTEGER AS age) FROM 'out.parquet'",
+        "The column 'age' has the type INTEGER, and was released as BIGINT.",
     ),
     "another order of columns": (
         "SELECT disease, * EXCLUDE (disease) FROM 'out.parquet'",

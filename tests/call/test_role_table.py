@@ -203,7 +203,7 @@ WRONG = {
     "an unknown kind": ("('age', 'qi', '{\"kind\": \"bin\"}')", "column_name, role, hierarchy",
                         "Did you mean 'bins'"),
     "a number for a hierarchy": ("('age', 'qi', 5)", "column_name, role, hierarchy",
-                                 "hierarchies must map column names to a table of levels"),
+                                 "map column names to a table of levels"),
     "an unknown representation": ("('age', 'qi', 'centre')", "column_name, role, representation",
                                   "The representation 'centre' is not known."),
     "a weight below 0": ("('age', 'qi', -1)", "column_name, role, column_weight",

@@ -204,8 +204,8 @@ __kanon_ancestors_2 AS (
 )
 SELECT _plain.* REPLACE (__kanon_ancestors_1.label AS "zip", __kanon_ancestors_2.label AS "age")
     FROM (SELECT __kanon_class, __kanon_precise(
-        COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), __kanon_precisions[__kanon_caseless(__kanon_name(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions"))))])
-    FROM (SELECT __kanon_class, __kanon_rounded(COLUMNS(* EXCLUDE ("__kanon_class")), min(COLUMNS(* EXCLUDE ("__kanon_class"))), max(COLUMNS(* EXCLUDE ("__kanon_class")))) FROM (SELECT __kanon_class, __kanon_value(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease", "name"))) FROM (SELECT * REPLACE (0 AS "zip", 0 AS "age") FROM __kanon_labelled) ORDER BY __kanon_class ASC) GROUP BY __kanon_class) CROSS JOIN (SELECT grouped.precisions AS __kanon_precisions FROM __kanon_grouped)) AS _plain
+        COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), __kanon_steps(__kanon_precisions, __kanon_caseless(__kanon_name(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions"))))))
+    FROM (SELECT __kanon_class, __kanon_rounded(COLUMNS(* EXCLUDE ("__kanon_class")), system.main.min(COLUMNS(* EXCLUDE ("__kanon_class"))), system.main.max(COLUMNS(* EXCLUDE ("__kanon_class")))) FROM (SELECT __kanon_class, __kanon_value(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease", "name"))) FROM (SELECT * REPLACE (0 AS "zip", 0 AS "age") FROM __kanon_labelled) ORDER BY __kanon_class ASC) GROUP BY __kanon_class) CROSS JOIN (SELECT grouped.precisions AS __kanon_precisions FROM __kanon_grouped)) AS _plain
     JOIN __kanon_ancestors_1 USING (__kanon_class)
     JOIN __kanon_ancestors_2 USING (__kanon_class))
     CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: __kanon_caseless(name)) AS __kanon_hidden
@@ -317,8 +317,8 @@ __kanon_alike AS MATERIALIZED (  -- classes that release the same values, by the
 __kanon_centers AS (
     SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
     FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_precise(
-        COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), __kanon_precisions[__kanon_caseless(__kanon_name(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions"))))])
-    FROM (SELECT __kanon_class, __kanon_rounded(COLUMNS(* EXCLUDE ("__kanon_class")), min(COLUMNS(* EXCLUDE ("__kanon_class"))), max(COLUMNS(* EXCLUDE ("__kanon_class")))) FROM (SELECT __kanon_class, __kanon_value(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease", "name"))) FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip", __kanon_key("age") AS "age") FROM __kanon_labelled) ORDER BY __kanon_class ASC) GROUP BY __kanon_class) CROSS JOIN (SELECT grouped.precisions AS __kanon_precisions FROM __kanon_grouped)))
+        COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), __kanon_steps(__kanon_precisions, __kanon_caseless(__kanon_name(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions"))))))
+    FROM (SELECT __kanon_class, __kanon_rounded(COLUMNS(* EXCLUDE ("__kanon_class")), system.main.min(COLUMNS(* EXCLUDE ("__kanon_class"))), system.main.max(COLUMNS(* EXCLUDE ("__kanon_class")))) FROM (SELECT __kanon_class, __kanon_value(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease", "name"))) FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip", __kanon_key("age") AS "age") FROM __kanon_labelled) ORDER BY __kanon_class ASC) GROUP BY __kanon_class) CROSS JOIN (SELECT grouped.precisions AS __kanon_precisions FROM __kanon_grouped)))
 ),
 __kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(
@@ -545,7 +545,7 @@ SELECT unnest(list_concat(
       'description': 'which release of its ledger this is; null without a ledger'},
      {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
       'description': 'SHA-256 of the released rows, regardless of their order, and of their columns'},
-     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('e286c5ccef3e0bbe80368db08c43be4fd767c4194ba35b79054ebfdcf6289ddb')::VARCHAR,
+     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('343ac70aaf097eb0869b267d087468c3e28c15671d5341493095faa611737049')::VARCHAR,
       'description': 'SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is secret'}]
 ), max_depth := 2)
 FROM __kanon_stated CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names
