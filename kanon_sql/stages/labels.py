@@ -21,8 +21,8 @@ FORGOTTEN = 3600.0
 """Seconds after which labels are dropped of which no query has asked."""
 
 ROOM, IDLE = 256 * 1024 * 1024, 600.0
-"""Bytes of all labels and rows, above which those are dropped of which none was asked for so many seconds,
-the oldest first."""
+"""Bytes of all labels and rows, above which those are dropped of which none was asked for so many
+seconds, the oldest first."""
 
 GONE = "The query was paused for too long, and its classes were discarded. Run it again."
 
