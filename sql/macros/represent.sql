@@ -102,11 +102,16 @@ CREATE OR REPLACE TEMP MACRO __kanon_weighted_mean(x, w) AS list_transform(
         CASE WHEN isfinite(__kanon_sum.total) THEN __kanon_sum.total / __kanon_sum.weight
         ELSE __kanon_sum.part / __kanon_sum.weight * 1048576.0 END)) + 0.0)[1];
 
--- of whole numbers, rounded to the nearest
+-- of whole numbers, rounded to the nearest, halves to the even one
 CREATE OR REPLACE TEMP MACRO __kanon_weighted_whole(x, w) AS list_transform(
     [__kanon_weighed(x::BIGINT, w)],
-    lambda __kanon_sum: __kanon_sum.low
-        + round_even(__kanon_sum.more / __kanon_sum.weight, 0)::BIGINT)[1];
+    lambda __kanon_sum: list_transform([{'low': __kanon_sum.low,
+            'more': __kanon_sum.more / __kanon_sum.weight}],
+        lambda __kanon_x: __kanon_x.low + CASE
+            WHEN __kanon_x.more - floor(__kanon_x.more) = 0.5
+                AND (__kanon_x.low + floor(__kanon_x.more)::BIGINT) % 2 = 0
+            THEN floor(__kanon_x.more)::BIGINT
+            ELSE floor(__kanon_x.more + 0.5)::BIGINT END)[1])[1];
 
 CREATE OR REPLACE TEMP MACRO __kanon_weighted_date(x, w) AS
     DATE '1970-01-01' + __kanon_weighted_whole(x - DATE '1970-01-01', w)::INTEGER;
@@ -208,10 +213,10 @@ CREATE OR REPLACE TEMP MACRO __kanon_precise
     (x DATE, own, steps) AS own,
     (x DOUBLE, own, steps) AS list_transform([{'x': x, 'own': own, 'steps': steps}],
         lambda __kanon_x: CASE
-            WHEN __kanon_x.steps IS NULL OR typeof(__kanon_x.own) NOT IN ('FLOAT', 'DOUBLE')
-            THEN __kanon_x.own
-            ELSE cast_to_type([round_even(__kanon_x.x * __kanon_x.steps, 0) / __kanon_x.steps + 0.0],
-                              [__kanon_x.own])[1] END)[1],
+            WHEN __kanon_x.steps IS NOT NULL AND typeof(__kanon_x.own) IN ('FLOAT', 'DOUBLE')
+            THEN cast_to_type([round_even(__kanon_x.x * __kanon_x.steps, 0) / __kanon_x.steps + 0.0],
+                              [__kanon_x.own])[1]
+            ELSE __kanon_x.own END)[1],
     (x TIMESTAMP, own, steps) AS list_transform([{'x': x, 'own': own, 'steps': steps}],
         lambda __kanon_x: CASE WHEN __kanon_x.steps IS NULL THEN __kanon_x.own
             ELSE cast_to_type([make_timestamp(__kanon_nearest_step(

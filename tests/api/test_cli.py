@@ -160,8 +160,8 @@ def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
     (["anonymize", "patients.parquet", "-k", "5", "--column-weights", "age", "-o", "x.csv"],
      "column_weights must map column names to numbers from 0 to 1e+09, such as age=2. Got 'age'."),
     (["anonymize", "patients.parquet", "-k", "5", "--hierarchies", "prefix", "-o", "x.csv"],
-     "hierarchies must map column names to a table of levels or to a kind, such as "
-     "zip=zip_levels,age=bins. Got 'prefix'."),
+     "hierarchies must be 'suggested', or map column names to a table of levels or to a kind, such "
+     "as zip=zip_levels,age=bins. Got 'prefix'."),
     (["anonymize", "patients.parquet", "-k", "5", "--column-weights", "age=2,zip", "-o", "x.csv"],
      "column_weights is given 'zip' without a value. Write column=value, or as JSON in quotes of "
      "the shell."),

@@ -59,7 +59,8 @@ def test_what_can_be_read_in_two_ways_is_refused(typed: dict[str, Any]) -> None:
 @pytest.mark.slow
 def test_an_audit_ends_with_one_where_less_is_kept(patients: Path, shell: Shell) -> None:
     assert shell("anonymize", "patients.parquet", *CALL, "-o", "out.parquet", "--quiet") == 0
-    assert (shell.out, shell.err) == ("", "")
+    assert shell.out == ""  # what is said of the columns is no message about the output
+    assert all("'zip' is treated as a number" in line for line in shell.err.splitlines())
     assert shell("audit", "out.parquet", "-s", "disease") == 0
     assert shell("audit", "out.parquet", "-s", "disease", "-k", "4", "--json") == 0
     (told,) = json.loads(shell.out)

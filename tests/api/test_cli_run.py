@@ -89,7 +89,7 @@ def test_paths_are_those_from_the_folder_of_the_file(
     (tmp_path / "elsewhere").mkdir()
     os.chdir("elsewhere")
     assert shell("run", "../kanon.toml", "patients") == 0
-    assert shell.err.startswith("kanon: patients: 60 rows in out.csv")
+    assert "kanon: patients: 60 rows in out.csv" in shell.err
     assert Path.cwd() == tmp_path / "elsewhere"
     assert (tmp_path / "out.csv").exists()
     assert not (tmp_path / "proven.parquet").exists()
@@ -178,7 +178,7 @@ def test_what_is_wrong_is_told_with_its_line(
     config.write_text(CONFIG.replace(old, new, 1))
     names = ["proven"] if said.startswith("line 34: l") else []
     assert shell("run", "kanon.toml", *names) == status
-    assert shell.err.startswith(f"kanon: kanon.toml, {said}"), shell.err
+    assert shell.err.splitlines()[-1].startswith(f"kanon: kanon.toml, {said}"), shell.err
     assert not Path("out.csv").exists()
 
 

@@ -36,7 +36,8 @@ def secrets(con: Connection) -> pl.DataFrame:
 def ages(con: Connection) -> pl.DataFrame:
     """Per class the mean of the ages that is released, and the ages."""
     rows: pl.DataFrame = con.sql(
-        f"FROM anonymize('adult', k := {K}, sensitive := ['person', 'salary-class'])"
+        f"FROM anonymize('adult', k := {K}, sensitive := ['person', 'salary-class'], "
+        "representation := 'centroid')"
     ).pl()
     true = con.sql("SELECT person, age AS true FROM adult").pl()
     classes = rows.with_columns(classes_of(rows, QUASI)).join(true, on="person").group_by("class")

@@ -112,7 +112,7 @@ def test_roles_and_columns_are_those_of_the_release(con: Connection) -> None:
         "disease": "sensitive",
     }  # what is left out is not even read
     assert told["columns"] == {
-        "age": "DOUBLE", "zip": "DOUBLE", "disease": "VARCHAR", "class_id": "BIGINT"
+        "age": "BIGINT", "zip": "BIGINT", "disease": "VARCHAR", "class_id": "BIGINT"
     }
     hidden = manifest_of(con, "anonymize_manifest('patients', k := 4, sensitive := ['disease'])")
     assert hidden["roles"]["name"] == "withheld"

@@ -49,7 +49,7 @@ def create(con: Connection, seed: int, count: int = 90) -> None:
 def released(con: Connection, relation: str = "t", **options: Any) -> list[tuple[Any, ...]]:
     call = tables.call(
         "anonymize", relation, **OPTIONS, sensitive=["n"], others="drop", class_id=True,
-        representation="centroid", **options
+        **{"representation": "centroid", **options}
     )
     return con.execute(f"SELECT n, class_id, a, i, d, s, h, b FROM {call} ORDER BY n").fetchall()
 
