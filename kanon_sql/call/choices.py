@@ -48,5 +48,5 @@ LOSSES = {
     "the class, or with a hierarchy the mean number below a node at the level of the lowest common "
     "ancestor",
 }
-EFFORT_OF = {"none": "fast", "local": "balanced", "by size": "by the number of rows"}
+EFFORT_OF = {"none": "fast", "local": "balanced", "by estimate": "by an estimate of the time"}
 """What a call that gives no effort does, by the word of its task for it."""

@@ -130,10 +130,11 @@ class GroupOptions:
         common=True, topic="models",
     )
     method: str = option(
-        "mdav_star", one_of(CHOICES, elsewhere=WISHED_METHODS),
+        "auto", one_of(CHOICES, elsewhere=WISHED_METHODS),
         "The method that groups the rows; anonymize_methods() lists all methods. 'auto' chooses "
         "one by the representation, the types of the columns and the number of rows, and the "
-        "metrics name it.", common=True,
+        "metrics name it.",
+        default_text="'auto'; 'mdav_star' with within or a ledger", common=True,
     )
     distance: str | None = option(
         None, one_of(DISTANCES),
@@ -179,7 +180,7 @@ class GroupOptions:
         "higher squared error than it began (total_il for k_member, nearest and mondrian; "
         "generalized cells for forest, pairs and triples). Classes with published centers are only "
         "split, so every guarantee holds.",
-        default_text="'fast'; with method 'auto' by the number of rows", common=True,
+        default_text="'fast'; with method 'auto' by an estimate of the time", common=True,
     )
     refine_steps: int | None = option(
         None, whole(0),

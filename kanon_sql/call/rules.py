@@ -9,7 +9,7 @@ from kanon_sql.call.choices import MEANS, POINTS
 from kanon_sql.call.options import Options
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import CHOICES, GroupTask, Method
-from kanon_sql.methods.auto import AUTO, BY_SIZE
+from kanon_sql.methods.auto import AUTO, BY_ESTIMATE
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
 
@@ -166,7 +166,9 @@ def _distance(options: Options, method: Method) -> str | None:
                 )
         return None
     if chosen is None:
-        chosen = "loss" if method is AUTO and _shows_sets(options) else method.distances[0]
+        shown = options.release.for_all
+        sets = method is AUTO and shown not in (None, "hierarchy", *POINTS)
+        chosen = "loss" if sets else method.distances[0]
     if chosen not in method.distances:
         raise OptionError(
             f"The method {method.name!r} works in the distance {method.distances[0]!r} only. "
@@ -220,15 +222,7 @@ def _refine(options: Options, method: Method) -> str:
     """Whether groups are refined, as GroupTask has it."""
     if options.group.effort is not None:
         return "none" if options.group.effort == "fast" else "local"
-    return BY_SIZE if method is AUTO else "none"
-
-
-def _shows_sets(options: Options) -> bool:
-    """Whether what classes release has ranges, sets or labels, whose loss is to be small."""
-    chosen = options.release.for_all
-    if chosen is None:
-        return bool(options.release.hierarchies)
-    return chosen not in POINTS
+    return BY_ESTIMATE if method is AUTO else "none"
 
 
 def _check_centers(options: Options) -> None:

@@ -124,12 +124,8 @@ def _without_rows(points: Points, grouping: Grouping, task: GroupTask, watch: Wa
 def _refined(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> Grouping:
     """The same groups, made better by search: so are the squared errors or the information loss,
     which are the generalized cells where a method has a guarantee for those."""
-    from kanon_sql.methods.local_search.refine import (
-        LOSS_STEPS,
-        REFINE_STEPS,
-        default_steps,
-        refine,
-    )
+    from kanon_sql.methods.local_search.refine import refine
+    from kanon_sql.methods.local_search.steps import LOSS_STEPS, REFINE_STEPS, default_steps
 
     k, steps = task.k, task.refine_steps
     if steps is None:

@@ -2,8 +2,8 @@
 are.
 
 It is no method: a task that asks for it becomes the task of another method before any row is
-grouped, and the release is the one that this method gives. What the rule follows from was measured
-on four real tables: see docs/which-method.md.
+grouped, and the release is the one that this method gives. It is what a call gets that names no
+method. What the rule follows from was measured on four real tables: see docs/which-method.md.
 """
 
 from __future__ import annotations
@@ -13,17 +13,21 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kanon_sql.methods.geometry import LOSS, SQUARED
+from kanon_sql.methods.local_search.steps import search_seconds
 from kanon_sql.methods.method import Method
 from kanon_sql.methods.task import GroupTask
 
-SMALL = 10_000
-"""Up to so many rows the groups are refined where nobody said how long to search: that takes
-seconds."""
+SECONDS = 5.0
+"""Groups are refined where nobody said how long to search, and the search is estimated to take so
+many seconds at most."""
+
+OF_MODELS = 4.0
+"""How many times as long a search takes that keeps privacy models."""
 
 SEARCHED = 100_000
 """Up to so many rows effort 'thorough' asks for the method best, which takes a minute or two."""
 
-BY_SIZE = "by size"
+BY_ESTIMATE = "by estimate"
 """The option refine of a task that leaves it to the rule."""
 
 AUTO = Method(
@@ -73,11 +77,16 @@ def settle(
     if task.method is not AUTO:
         return task, None
     whole = task.block_rows is None  # nobody asked for blocks
-    by_loss, searched = task.distance == "loss", "as asked for"
-    if task.refine == BY_SIZE:
-        refined = table.rows <= SMALL
-        few = f"{SMALL:,} rows or fewer" if refined else f"more than {SMALL:,} rows"
-        searched = f"there are {few}"
+    by_loss, searched = task.distance == "loss", "as effort says"
+    if task.refine == BY_ESTIMATE:
+        seconds = search_seconds(
+            table.rows, task.k, table.ordered, table.others, by_loss
+        ) * (OF_MODELS if task.models else 1.0)
+        refined = seconds <= SECONDS
+        searched = (
+            f"the search is estimated to take {SECONDS:g} seconds or less" if refined else
+            f"a search is estimated to take about {seconds:,.0f} seconds"
+        )
     else:
         refined = task.refine == "local"
     line = (table.ordered, table.others, table.gaps) == (1, 0, False)

@@ -21,7 +21,7 @@ from kanon_sql.measure.model_metrics import REACHED
 from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.methods import CHOICES
-from kanon_sql.methods.auto import AUTO, BY_SIZE
+from kanon_sql.methods.auto import AUTO, BY_ESTIMATE
 from kanon_sql.names import caseless
 from kanon_sql.option import options_of
 from kanon_sql.plan.entries import (
@@ -144,7 +144,8 @@ def _is_told_otherwise(name: str, is_relation: bool, value: Any) -> bool:
     if is_relation:
         return bool(value == "a relation")
     if name in ("quasi_identifiers", "effort"):
-        return value in ("all other columns", EFFORT_OF[BY_SIZE])
+        # the last is what manifests of earlier versions say
+        return value in ("all other columns", EFFORT_OF[BY_ESTIMATE], "by the number of rows")
     if name == "representation":
         words = [*value.values()] if isinstance(value, Mapping) else [value]
         return all(

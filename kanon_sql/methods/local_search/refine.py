@@ -27,6 +27,7 @@ from kanon_sql.methods.local_search.state import (
     Spare,
     no_changes,
 )
+from kanon_sql.methods.local_search.steps import DESCENT, FEW, FIRST, LONGER
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points
@@ -42,26 +43,11 @@ more often."""
 STRETCH = 4.0
 """By how much squares of numbers are stretched to be like the numbers themselves."""
 
-FEW = 256
-"""A cycle among fewer records takes as many steps as one among so many; by default there are fewer
-cycles then."""
-
-DESCENT, FIRST, LONGER = 20, 60, 4
-"""Steps per record of the first cycle, which takes only changes for the better, and of the second,
-the first that is hot; each later one is LONGER times as long."""
-
 HOT = 1.4
 """The temperature at which a cycle starts: the mean allowance of a record, in its unit."""
 
 FINISH = 10
 """Steps per record to cool down a search that ends within a cycle."""
-
-REFINE_STEPS, LOSS_STEPS = 15_000_000, 5_000_000
-"""What ``default_steps`` may spend on refine, and on refine for information loss. A step takes
-about 0.2 microseconds, for information loss more than 1."""
-
-LARGE = 50
-"""The k up to which the first hot cycle is made in full by default."""
 
 CHUNK = 1 << 15
 """Steps between two looks at the clock."""
@@ -80,24 +66,6 @@ class Refined:
     labels: Labels
     steps: int
     stopped: bool
-
-
-def steps_through(n: int, cycles: int) -> int:
-    """Steps up to the end of that many hot cycles, for n records."""
-    lengths: list[int] = [FIRST * LONGER**cycle for cycle in range(cycles)]
-    return max(n, FEW) * (DESCENT + sum(lengths))
-
-
-def default_steps(n: int, k: int, most: int = REFINE_STEPS) -> int:
-    """Steps up to the end of the last cycle that ends within ``most``, of the first hot one at
-    least: a search that ends within a cycle gets less for its time. ``most`` is meant for k = 5;
-    a step takes longer where groups are larger. Above k = LARGE even the first hot cycle is cut
-    short. Among fewer than FEW records ``most`` is less in proportion."""
-    cycles, most = 1, most * min(n, FEW) // FEW
-    while steps_through(n, cycles + 1) * (5 + k) <= most * 10:
-        cycles += 1
-    steps = steps_through(n, cycles)
-    return steps if k <= LARGE else max(n, steps * LARGE // k)
 
 
 def cycles_of(n: int) -> Iterator[Cycle]:

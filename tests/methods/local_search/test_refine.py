@@ -15,12 +15,8 @@ from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods.local_search import moves_by_squared_error
 from kanon_sql.methods.local_search import refine as module
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
-from kanon_sql.methods.local_search.refine import (
-    Refined,
-    default_steps,
-    refine,
-    steps_through,
-)
+from kanon_sql.methods.local_search.refine import Refined, refine
+from kanon_sql.methods.local_search.steps import default_steps, steps_through
 from kanon_sql.points.losses import sse
 from kanon_sql.points.points import Labels, Points
 from kanon_sql.search.nearest_lists import nearest_lists
