@@ -13,7 +13,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kanon_sql.methods.geometry import LOSS, SQUARED
-from kanon_sql.methods.local_search.steps import search_seconds
+from kanon_sql.methods.local_search.steps import (
+    LOSS_STEPS,
+    REFINE_STEPS,
+    default_steps,
+    steps_within,
+)
 from kanon_sql.methods.method import Method
 from kanon_sql.methods.task import GroupTask
 
@@ -77,18 +82,12 @@ def settle(
     if task.method is not AUTO:
         return task, None
     whole = task.block_rows is None  # nobody asked for blocks
-    by_loss, searched = task.distance == "loss", "as effort says"
+    by_loss = task.distance == "loss"
     if task.refine == BY_ESTIMATE:
-        seconds = search_seconds(
-            table.rows, task.k, table.ordered, table.others, by_loss
-        ) * (OF_MODELS if task.models else 1.0)
-        refined = seconds <= SECONDS
-        searched = (
-            f"the search is estimated to take {SECONDS:g} seconds or less" if refined else
-            f"a search is estimated to take about {seconds:,.0f} seconds"
-        )
+        task, searched = _within_seconds(task, table, by_loss)
     else:
-        refined = task.refine == "local"
+        searched = f"effort asks for {'a' if task.refine == 'local' else 'no'} search"
+    refined = task.refine == "local"
     line = (table.ordered, table.others, table.gaps) == (1, 0, False)
     if line and whole and not task.persons:
         why = "for one number, date or time no grouping has a lower loss"
@@ -98,9 +97,20 @@ def settle(
         return _as(task, methods["best"], False), _told("best", False, why)
     name = "k_member" if refined and by_loss else "mdav_star"
     shown = "ranges, sets or labels are released" if by_loss else "points are released"
-    done = "they are refined" if refined else "nothing is refined"
-    why = f"{shown}, and {done}: {searched}"
-    return _as(task, methods[name], refined), _told(name, refined, why)
+    return _as(task, methods[name], refined), _told(name, refined, f"{shown}, and {searched}")
+
+
+def _within_seconds(task: GroupTask, table: TableShape, by_loss: bool) -> tuple[GroupTask, str]:
+    """The task with a search where one takes seconds, and why."""
+    n, seconds = table.rows, SECONDS / (OF_MODELS if task.models else 1.0)
+    steps = steps_within(seconds, n, task.k, (table.ordered, table.others), by_loss)
+    usual = default_steps(n, task.k, LOSS_STEPS if by_loss else REFINE_STEPS)
+    cut = n > task.block_size()  # each block takes its own steps
+    if steps == 0 or (cut and steps < usual):
+        said = f"a search is estimated to take more than {SECONDS:g} seconds"
+        return replace(task, refine="none"), said
+    said = f"a search is estimated to take {SECONDS:g} seconds or less"
+    return replace(task, refine="local", refine_steps=None if steps == usual else steps), said
 
 
 def _as(task: GroupTask, method: Method, refined: bool) -> GroupTask:

@@ -8,23 +8,28 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import kanon_sql
 from kanon_sql.data import adult
 from kanon_sql.group.all_kernels import compile_method
 from kanon_sql.methods import CHOICES, METHODS, GroupTask
-from kanon_sql.methods.auto import AUTO, BY_SIZE, CHOSEN, SEARCHED, SMALL, TableShape, settle
+from kanon_sql.methods.auto import AUTO, BY_ESTIMATE, CHOSEN, SEARCHED, TableShape, settle
+from kanon_sql.methods.local_search.steps import default_steps, steps_within
 
 Connection = duckdb.DuckDBPyConnection
-ASKED = GroupTask.of(AUTO, 5, distance="sse", refine=BY_SIZE)
+ASKED = GroupTask.of(AUTO, 5, distance="sse", refine=BY_ESTIMATE)
+SMALL, LARGE = 20_000, 200_000
+"""Rows whose search takes less than five seconds, and more."""
 
 
 RULE: dict[str, tuple[TableShape, dict[str, Any], str]] = {
     # table, what differs from ASKED, method, refine and distance
-    "large": (TableShape(SMALL + 1, 3, 5), {}, "mdav_star none sse"),
+    "large": (TableShape(LARGE, 3, 5), {}, "mdav_star none sse"),
     "small": (TableShape(SMALL, 3, 5), {}, "mdav_star local sse"),
-    "large, sets": (TableShape(SMALL + 1, 3, 5), {"distance": "loss"}, "mdav_star none sse"),
+    "large, sets": (TableShape(LARGE, 3, 5), {"distance": "loss"}, "mdav_star none sse"),
     "small, sets": (TableShape(SMALL, 3, 5), {"distance": "loss"}, "k_member local loss"),
     "asked not to": (TableShape(SMALL, 3, 5), {"refine": "none"}, "mdav_star none sse"),
     "asked to": (
@@ -61,8 +66,38 @@ def test_the_rule(case: str) -> None:
     assert (", refined:" in told) == (task.refine == "local")
     assert replace(
         task, method=AUTO, own=asked.own, distance=asked.distance, refine=asked.refine,
-        refine_times=asked.refine_times,
+        refine_times=asked.refine_times, refine_steps=asked.refine_steps,
     ) == asked
+
+
+@given(
+    n=st.integers(1, 10**6), k=st.integers(1, 500), seconds=st.floats(0.01, 100),
+    columns=st.tuples(st.integers(0, 40), st.integers(0, 40)), by_loss=st.booleans(),
+)
+def test_the_longest_search_that_fits(
+    n: int, k: int, seconds: float, columns: tuple[int, int], by_loss: bool
+) -> None:
+    steps = steps_within(seconds, n, k, columns, by_loss)
+    usual = steps_within(float("inf"), n, k, columns, by_loss)
+    assert usual == default_steps(n, k, 5_000_000 if by_loss else 15_000_000)
+    assert 0 <= steps <= usual
+    assert steps <= steps_within(2 * seconds, n, k, columns, by_loss)
+    more = (columns[0] + 1, columns[1] + 1)
+    assert steps_within(seconds, n, k, more, by_loss) <= steps
+    if k <= 50:  # whole cycles
+        per_row = steps / max(n, 256)
+        assert per_row in (0, 80, 320, 1280, 5120, 20480, 81920, 327680)
+
+
+def test_a_shorter_search_where_the_usual_one_takes_too_long() -> None:
+    table = TableShape(45_000, 0, 8)
+    task, told = settle(ASKED, table, METHODS)
+    assert (task.refine, task.refine_steps) == ("local", 80 * 45_000)
+    assert default_steps(45_000, 5) == 320 * 45_000
+    assert told is not None and "5 seconds or less" in told
+    of_blocks, told = settle(replace(ASKED, block_rows=10_000), table, METHODS)
+    assert (of_blocks.refine, of_blocks.refine_steps) == ("none", None)
+    assert told is not None and "more than 5 seconds" in told
 
 
 def test_any_other_method_is_left_alone() -> None:
@@ -77,7 +112,7 @@ FRAMES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "points": ({}, {"method": "mdav_star", "effort": "balanced"}),
     "sets": ({"representation": "interval"}, {"method": "k_member", "effort": "balanced"}),
     "hierarchy": (
-        {"hierarchies": {"job": "flat"}}, {"method": "k_member", "effort": "balanced"},
+        {"hierarchies": {"job": "flat"}}, {"method": "mdav_star", "effort": "balanced"},
     ),
     "hierarchy, points": (
         {"hierarchies": {"job": "flat"}, "representation": "median"},
@@ -131,12 +166,12 @@ def test_in_sql_with_a_clear_notice(con: Connection) -> None:
         f"'notice')"
     ).fetchall()
     assert rows == [("mdav_star",), (
-        "The method 'auto' chose mdav_star: points are released, and nothing is refined: there are "
-        "more than 10,000 rows.",
+        "The method 'auto' chose mdav_star, refined: points are released, and a search is "
+        "estimated to take 5 seconds or less.",
     )]
     assert con.execute(
         f"SELECT count(*) FROM (FROM anonymize({call}) EXCEPT ALL "
-        f"FROM anonymize({call.replace('Auto', 'mdav_star')}))"
+        f"FROM anonymize({call.replace('Auto', 'mdav_star')}, effort='balanced'))"
     ).fetchall() == [(0,)]
 
 
