@@ -10,7 +10,6 @@ from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.choices import EFFORT_OF, POINTS
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchy
 from kanon_sql.call.ledger import Ledger, read_ledger, used_ledger_options
-from kanon_sql.call.ledger_options import LedgerOptions
 from kanon_sql.call.models import read_models, secret_seed, used_hierarchies
 from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, Options, read_options
 from kanon_sql.call.parts import refuse_audit_in_parts, refuse_parts, used_part_options, within_of
@@ -24,7 +23,7 @@ from kanon_sql.call.roles import Roles, resolve_roles
 from kanon_sql.call.rules import ReleaseForm, refuse_beside_k, resolve
 from kanon_sql.call.suggested import all_hierarchies
 from kanon_sql.errors import OptionError, did_you_mean
-from kanon_sql.methods import METHODS, GroupTask
+from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
 from kanon_sql.option import options_of
@@ -269,7 +268,7 @@ def _refuse_beside_clusters(roles: Roles, source: Relation) -> None:
 def _grouping_call(
     source: Relation, options: Options, table: RoleTable | None, catalog: Catalog
 ) -> GroupingCall:
-    options, of_sensitive = _without_sensitive(_with_method(options, source, table), source, table)
+    options, of_sensitive = _without_sensitive(options, source, table)
     task, release = resolve(options)
     _refuse_taken(source, release.added)
     roles = resolve_roles(
@@ -277,6 +276,8 @@ def _grouping_call(
         releases=options.call != "anonymize_roles", weight=options.risk.sampling_weight,
         within=within_of(options),
     )
+    if roles.within:
+        task, release = resolve(options, in_parts=True)
     if task.own.needs_sensitive and len(roles.sensitive) != 1:
         raise OptionError(
             "diversity_preference needs one sensitive column, and there are "
@@ -319,24 +320,6 @@ def _grouping_call(
         population=population,
         ledger=ledger,
         small_parts=options.parts.small_parts,
-    )
-
-
-def _with_method(options: Options, source: Relation, table: RoleTable | None) -> Options:
-    """The options with a method by name where none is given, and what is asked for must know it."""
-    if "method" in options.explicit:
-        return options
-    if options.ledger == LedgerOptions() and options.call != "anonymize_ledger":
-        roles = resolve_roles(
-            options.roles, source, table.roles if table else None, options.own.cost_column,
-            releases=options.call != "anonymize_roles", weight=options.risk.sampling_weight,
-            within=within_of(options),
-        )
-        if not roles.within:
-            return options
-    method = METHODS["mdav_star"]
-    return replace(
-        options, group=replace(options.group, method=method.name), own=method.own.read({})
     )
 
 
@@ -385,8 +368,7 @@ def _used(
         del used["entity"], used["entity_rows"]
     else:
         used["entity"] = roles.entity
-    # of no consequence for the release
-    del used["release"], used["detail"]
+    del used["release"], used["detail"]  # of no consequence for the release
     if task.method.searches:
         del used["effort"]
     else:

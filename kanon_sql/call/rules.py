@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kanon_sql.call.choices import MEANS, POINTS
+from kanon_sql.call.ledger_options import LedgerOptions
 from kanon_sql.call.options import Options
 from kanon_sql.errors import OptionError
-from kanon_sql.methods import CHOICES, GroupTask, Method
+from kanon_sql.methods import CHOICES, METHODS, GroupTask, Method
 from kanon_sql.methods.auto import AUTO, BY_ESTIMATE
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
@@ -68,14 +69,22 @@ class ReleaseForm:
         return (*(("class_id",) if self.class_id else ()), *self.of_method)
 
 
-def resolve(options: Options) -> tuple[GroupTask, ReleaseForm]:
+def resolve(options: Options, in_parts: bool = False) -> tuple[GroupTask, ReleaseForm]:
     """The task and the release that the options of a grouping call ask for.
+
+    Args:
+        options: those of the call.
+        in_parts: whether columns divide the rows into parts.
 
     Raises:
         OptionError: options that don't go together.
     """
     group = options.group
     method = CHOICES[group.method]
+    follows = options.call == "anonymize_ledger" or options.ledger != LedgerOptions()
+    if (in_parts or follows) and "method" not in options.explicit:
+        # each part, and each later release, is to be made alike
+        method = METHODS[NAMED]
     _check_levels(options, method)
     _check_effort(options, method)
     task = GroupTask(
@@ -123,6 +132,9 @@ def _check_levels(options: Options, method: Method) -> None:
             "out."
         )
 
+
+NAMED = "mdav_star"
+"""The method of a call that names none, where 'auto' would choose anew for each part or release."""
 
 LEAST_K = 2
 

@@ -200,7 +200,7 @@ def _searched(
     """The labels that a search found, and what it reports."""
     from kanon_sql.methods.local_search.constrained_search import PROBE, Models, keep_models
     from kanon_sql.methods.local_search.equal_shares import spread_ties
-    from kanon_sql.methods.local_search.steps import LOSS_STEPS, REFINE_STEPS, default_steps
+    from kanon_sql.methods.search_steps import LOSS_STEPS, REFINE_STEPS, default_steps
     from kanon_sql.privacy.demands import demands_of
     from kanon_sql.privacy.kernels import violations
 

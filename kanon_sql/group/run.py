@@ -125,7 +125,7 @@ def _refined(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) 
     """The same groups, made better by search: so are the squared errors or the information loss,
     which are the generalized cells where a method has a guarantee for those."""
     from kanon_sql.methods.local_search.refine import refine
-    from kanon_sql.methods.local_search.steps import LOSS_STEPS, REFINE_STEPS, default_steps
+    from kanon_sql.methods.search_steps import LOSS_STEPS, REFINE_STEPS, default_steps
 
     k, steps = task.k, task.refine_steps
     if steps is None:

@@ -13,13 +13,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kanon_sql.methods.geometry import LOSS, SQUARED
-from kanon_sql.methods.local_search.steps import (
+from kanon_sql.methods.method import Method
+from kanon_sql.methods.search_steps import (
     LOSS_STEPS,
     REFINE_STEPS,
     default_steps,
     steps_within,
 )
-from kanon_sql.methods.method import Method
 from kanon_sql.methods.task import GroupTask
 
 SECONDS = 5.0

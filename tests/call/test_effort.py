@@ -22,7 +22,8 @@ def people(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(("effort", "refine", "times"), [
-    (None, "none", 1), ("fast", "none", 1), ("balanced", "local", 1), ("thorough", "local", LONGER),
+    (None, "by estimate", 1), ("fast", "none", 1), ("balanced", "local", 1),
+    ("thorough", "local", LONGER),
 ])
 def test_what_a_word_means(effort: str | None, refine: str, times: int) -> None:
     task, _ = resolve(read_options("anonymize", {"k": 3, "effort": effort}))

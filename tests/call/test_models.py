@@ -12,7 +12,7 @@ import pytest
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.models import secret_seed
 from kanon_sql.errors import OptionError
-from kanon_sql.methods import METHODS
+from kanon_sql.methods import CHOICES
 from kanon_sql.methods.task import Run
 from kanon_sql.privacy import (
     AlphaFrequency,
@@ -98,7 +98,7 @@ def test_options_become_models(
 def test_models_reach_the_functions_inside_the_query() -> None:
     for options, expected in ASKED:
         task = read(**options).task
-        assert Run.from_json(Run(task).to_json(), METHODS).task.beside_k == expected
+        assert Run.from_json(Run(task).to_json(), CHOICES).task.beside_k == expected
 
 
 REFUSED: dict[str, dict[str, Any]] = {

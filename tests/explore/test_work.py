@@ -61,7 +61,7 @@ def test_the_parts_come_in_order_and_are_those_of_the_release(table: ExploredTab
     ]
     options: dict[str, Any] = {
         "quasi_identifiers": ["age", "zip", "town"], "sensitive": ["disease"], "l": 2,
-        "identifiers": ["name", "visit"], "progress": False,
+        "identifiers": ["name", "visit"], "progress": False, "method": "mdav_star",
     }
     release = kanon_sql.release(RELATION, con=table.con, k=4, **options)
     numbers = parts[1]

@@ -283,8 +283,8 @@ def test_files_are_looked_at_as_a_whole(con: Connection, tmp_path: Path) -> None
 
 def noticed(con: Connection, more: str) -> list[str]:
     return [text for (text,) in con.execute(
-        f"SELECT text FROM anonymize_metrics('visited', {GIVEN}{more}, detail := true) "
-        "WHERE metric LIKE 'notice%'"
+        f"SELECT text FROM anonymize_metrics('visited', {GIVEN}{more}, method := 'mdav_star', "
+        "detail := true) WHERE metric LIKE 'notice%'"
     ).fetchall() if text is not None]
 
 

@@ -17,7 +17,7 @@ from kanon_sql.data import adult
 from kanon_sql.group.all_kernels import compile_method
 from kanon_sql.methods import CHOICES, METHODS, GroupTask
 from kanon_sql.methods.auto import AUTO, BY_ESTIMATE, CHOSEN, SEARCHED, TableShape, settle
-from kanon_sql.methods.local_search.steps import default_steps, steps_within
+from kanon_sql.methods.search_steps import default_steps, steps_within
 
 Connection = duckdb.DuckDBPyConnection
 ASKED = GroupTask.of(AUTO, 5, distance="sse", refine=BY_ESTIMATE)

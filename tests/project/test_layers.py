@@ -93,7 +93,7 @@ FAMILIES = (
 
 REGISTRY = {
     "methods", "methods.auto", "methods.geometry", "methods.method", "methods.option",
-    "methods.task", "methods.task_view",
+    "methods.search_steps", "methods.task", "methods.task_view",
     *(f"methods.{family}" for family in FAMILIES),
     *(f"methods.{family}.geometry" for family in FAMILIES),
 }
@@ -101,7 +101,8 @@ REGISTRY = {
 is loaded before any kernel is, so it imports no compiler."""
 
 FLOOR = {
-    "methods.geometry", "methods.method", "methods.option", "methods.task", "methods.task_view",
+    "methods.geometry", "methods.method", "methods.option", "methods.search_steps", "methods.task",
+    "methods.task_view",
 }
 """What every family stands on."""
 

@@ -24,8 +24,8 @@ from kanon_sql.methods.local_search.partitioning import Region, load_kernels
 from kanon_sql.methods.local_search.refine import HOT, Ground, Refined, Refining, cycles_of, loss_of
 from kanon_sql.methods.local_search.regions import cut_regions
 from kanon_sql.methods.local_search.state import Cycle
-from kanon_sql.methods.local_search.steps import FEW, LARGE, LOSS_STEPS, REFINE_STEPS, default_steps
 from kanon_sql.methods.local_search.variations import class_rows
+from kanon_sql.methods.search_steps import FEW, LARGE, LOSS_STEPS, REFINE_STEPS, default_steps
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Codes, Labels, LossPoints, Points
 

@@ -27,7 +27,7 @@ from kanon_sql.methods.local_search.state import (
     Spare,
     no_changes,
 )
-from kanon_sql.methods.local_search.steps import DESCENT, FEW, FIRST, LONGER
+from kanon_sql.methods.search_steps import DESCENT, FEW, FIRST, LONGER
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points

@@ -16,7 +16,7 @@ from kanon_sql.methods.local_search import moves_by_squared_error
 from kanon_sql.methods.local_search import refine as module
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
 from kanon_sql.methods.local_search.refine import Refined, refine
-from kanon_sql.methods.local_search.steps import default_steps, steps_through
+from kanon_sql.methods.search_steps import REFINE_STEPS, default_steps, steps_through
 from kanon_sql.points.losses import sse
 from kanon_sql.points.points import Labels, Points
 from kanon_sql.search.nearest_lists import nearest_lists
@@ -202,7 +202,7 @@ def test_few_records_get_steps_in_proportion() -> None:
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["continuous", "grid", "words"])
-@pytest.mark.parametrize("most", [SEARCH_STEPS, module.REFINE_STEPS])
+@pytest.mark.parametrize("most", [SEARCH_STEPS, REFINE_STEPS])
 def test_default_steps_find_the_optima_of_few_records(kind: str, most: int) -> None:
     for n, k, seed in ((5, 2, 0), (6, 3, 1), (7, 2, 2), (8, 3, 3), (9, 2, 4), (9, 4, 5)):
         points, labels = continuous(n, 2, k, seed)

@@ -16,7 +16,7 @@ from kanon_sql.methods.local_search import moves as costs
 from kanon_sql.methods.local_search import refine as module
 from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
 from kanon_sql.methods.local_search.refine import Refined, refine
-from kanon_sql.methods.local_search.steps import steps_through
+from kanon_sql.methods.search_steps import steps_through
 from kanon_sql.points.losses import total_il
 from kanon_sql.points.points import Labels, LossPoints
 from tests.methods.local_search.test_refine import Draw, as_sets, often
