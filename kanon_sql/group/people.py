@@ -58,7 +58,7 @@ def keep_people(
             break
         others = live.groups
         others = others[others != group]
-        into = int(others[np.argmin(costs.growth(group, others))])
+        into = int(costs.least(group, others, 1, labels)[0])
         costs.merge(group, into)
         live.merge(group, into)
         members[into] = np.concatenate([members[into], members[group]])

@@ -82,7 +82,7 @@ def merge_smallest(points: Points, labels: Labels, most: int, watch: Watch) -> L
         assert group is not None
         others = live.groups
         others = others[others != group]
-        into = int(others[np.argmin(costs.growth(group, others))])
+        into = int(costs.least(group, others, 1, labels)[0])
         costs.merge(group, into)
         live.merge(group, into)
     return live.merged(labels)

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kanon_sql.kernel.jit import kernel
+from kanon_sql.methods.local_search.outlines import Outlines
 from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
+
+
+LOOKED = 256
+"""Classes of which the growth is found at once: the others are looked at if theirs may be less."""
+
+ROUNDED = 1e-11
+"""How far rounding may move a growth, as a share of what it is the difference of."""
 
 
 class _Chains(NamedTuple):
@@ -107,6 +115,7 @@ class MergerCosts:
         self._chains = _chained(points.codes, width, labels, groups)
         many = int(width.sum())
         self._marks = _Marks(*(np.zeros(size, np.int64) for size in (many, many, 1)))
+        self._outlines: Outlines | None = None
         self._inside = np.zeros((groups, points.codes.shape[1]))
         for c in range(points.codes.shape[1]):
             pairs = labels * int(width[c]) + points.codes[:, c]
@@ -148,6 +157,30 @@ class MergerCosts:
         low, high, inside = self._together(group, others)
         return self._of(self.sizes[group] + self.sizes[others], low, high, inside) - apart
 
+    def least(self, group: int, others: Labels, count: int, labels: Labels) -> Labels:
+        """So many of the others, or all, whose growth with a class is least, in its order; of
+        equals the first. ``others``: int64, ascending; ``labels``: the classes as they are at the first
+        such question.
+
+        What classes have in common takes a look at their records. Squared errors are bounded by
+        what is kept of the classes, so only those are looked at that may be among the least.
+        """
+        look = max(LOOKED, 2 * count)
+        if not self._items and self._loss is None and len(others) > look:
+            if self._outlines is None:
+                self._outlines = Outlines.of(
+                    self._low, self._inside, self.sizes, self._chains.codes, labels
+                )
+            bounds = self._outlines.bounds(group, self.sizes, self._scale)[others]
+            # a growth is the difference of such sums, and rounded in proportion to them
+            terms = (self._high.sum(axis=1) + self._scale.sum() * self.sizes)[others]
+            bounds -= ROUNDED * (terms + self._high[group].sum() + self.sizes[group])
+            first = np.argpartition(bounds, look)[:look]
+            most = np.partition(self.growth(group, others[first]), count - 1)[count - 1]
+            others = others[bounds <= most]
+        order = np.argsort(self.growth(group, others), kind="stable")
+        return others[order[:count]]
+
     def _together(self, group: int, others: Labels) -> tuple[Floats, Floats, Floats]:
         shared = np.zeros((len(others), self._chains.codes.shape[1]), np.int64)
         _shared(self._chains, self._marks, group, others, self._loss is not None, shared)
@@ -162,6 +195,9 @@ class MergerCosts:
         """One class becomes part of the other."""
         low, high, inside = self._together(group, np.array([into]))
         self._low[into], self._high[into], self._inside[into] = low[0], high[0], inside[0]
+        if self._outlines is not None:
+            size = self.sizes[into] + self.sizes[group]
+            self._outlines.merge(group, into, low[0] / size, np.sqrt(inside[0]) / size)
         first, last = self._chains.first, self._chains.last
         self._chains.after[last[into]] = first[group]
         last[into], first[group] = last[group], -1

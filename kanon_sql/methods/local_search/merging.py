@@ -8,6 +8,7 @@ violation that the merger removes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,6 @@ class Merging:
 
     Attributes:
         labels: int64, shape (n,); as they are now.
-        members: the records of each class, int64 arrays.
         held: float64, shape (groups,); the violation of each.
     """
 
@@ -71,17 +71,27 @@ class Merging:
         self.labels: Labels = labels.copy()
         self._demands = demands
         self._costs = MergerCosts(points, labels)
-        order = np.argsort(labels, kind="stable")
-        self.members = np.split(order, np.cumsum(np.bincount(labels))[:-1])
+        self._order = np.argsort(labels, kind="stable")
+        self._start = np.cumsum(np.append(0, np.bincount(labels)))
+        self._unions: dict[int, Labels] = {}
         self.held = violations(demands, labels)
-        self._live = np.ones(len(self.held), np.bool_)
+        self._live, self._classes = np.ones(len(self.held), np.bool_), len(self.held)
+        breaking = np.flatnonzero(self.held > 0.0)
+        # by size; what is here twice has another size by now, or doesn't break a model any more
+        self._waiting = list(zip(self.sizes[breaking].tolist(), breaking.tolist(), strict=True))
+        heapify(self._waiting)
+
+    def members(self, group: int) -> Labels:
+        """The records of a class: int64."""
+        union = self._unions.get(group)
+        return self._order[self._start[group] : self._start[group + 1]] if union is None else union
 
     def chosen(self, group: int, choices: Sequence[Labels]) -> Labels:
         """Of several sets of classes the one that costs least, together with a class, for each row
         of violation that goes; the one that costs least where none goes. The first of equals."""
-        parts = [np.concatenate([self.members[g] for g in some.tolist()]) for some in choices]
+        parts = [np.concatenate([self.members(g) for g in some.tolist()]) for some in choices]
         start = np.cumsum([0, *map(len, parts)])
-        own, violation = self.members[group], np.empty(len(choices))
+        own, violation = self.members(group), np.empty(len(choices))
         _unions(self._demands, np.concatenate([own, *parts]), len(own), start, start[1:], violation)
         held = np.array([float(self.held[some].sum()) for some in choices])
         removed = self.held[group] + held - violation
@@ -97,10 +107,10 @@ class Merging:
     def removed(self, group: int, others: Labels) -> Floats:
         """The violation that a class and each of the others lose as one: float64, shape
         (others,)."""
-        parts = [self.members[g] for g in others.tolist()]
+        parts = [self.members(g) for g in others.tolist()]
         start = np.cumsum([0, *map(len, parts)])
         violation = np.empty(len(others))
-        own = self.members[group]
+        own = self.members(group)
         _unions(
             self._demands, np.concatenate([own, *parts]), len(own), start, others, violation
         )
@@ -108,21 +118,25 @@ class Merging:
 
     def nearest(self, group: int) -> int:
         """The class with which one loses least as one, whatever becomes of the violation."""
+        return int(self._costs.least(group, self._others(group), 1, self.labels)[0])
+
+    def _others(self, group: int) -> Labels:
+        """The classes beside that one."""
         others = np.flatnonzero(self._live)
-        others = others[others != group]
-        return int(others[np.argmin(self._costs.growth(group, others))])
+        return others[others != group]
 
     def partner(self, group: int, near: Labels) -> int:
         """The class that one is merged with: one of those nearby, or any where none helps."""
         near = near[self._live[near] & (near != group)]
         best = self._best(group, near)
         if best is None:
-            others = np.flatnonzero(self._live)
-            others = others[others != group]
-            others = others[np.argsort(self._costs.growth(group, others), kind="stable")]
-            best = self._best(group, others[:AROUND])
-            best = self._best(group, others) if best is None else best
-            return int(others[0]) if best is None else best
+            others = self._others(group)
+            nearest = self._costs.least(group, others, AROUND, self.labels)
+            best = self._best(group, nearest)
+            if best is None and len(nearest) < len(others):
+                ranked = self._costs.least(group, others, len(others), self.labels)
+                best = self._best(group, ranked)
+            return int(nearest[0]) if best is None else best
         return best
 
     def _best(self, group: int, others: Labels) -> int | None:
@@ -140,14 +154,17 @@ class Merging:
     def merge(self, group: int, into: int) -> None:
         """One class becomes part of the other."""
         self._costs.merge(group, into)
-        both = np.concatenate([self.members[into], self.members[group]])
-        self.members[into], self.members[group] = both, both[:0]
+        both = np.concatenate([self.members(into), self.members(group)])
+        self._unions[into], self._unions[group] = both, both[:0]
         self.labels[both] = into
         self._live[group], self.held[group] = False, 0.0
+        self._classes -= 1
         violation = np.empty(1)
         nobody = np.array([0, 0])
         _unions(self._demands, both, len(both), nobody, np.zeros(1, np.int64), violation)
         self.held[into] = violation[0]
+        if violation[0] > 0.0:
+            heappush(self._waiting, (float(self.sizes[into]), into))
 
     @property
     def sizes(self) -> Floats:
@@ -157,7 +174,7 @@ class Merging:
     @property
     def classes(self) -> int:
         """How many there are."""
-        return int(self._live.sum())
+        return self._classes
 
     def smallest(self) -> int | None:
         """The smallest class that breaks a model, of equals the first; None where none does.
@@ -165,12 +182,14 @@ class Merging:
         Raises:
             DataError: it is the only class.
         """
-        breaking = np.flatnonzero(self.held > 0.0)
-        if len(breaking) == 0:
-            return None
-        if self.classes == 1:
-            raise DataError(INFEASIBLE)
-        return int(breaking[np.argmin(self.sizes[breaking])])
+        while self._waiting:
+            size, group = self._waiting[0]
+            if self.held[group] > 0.0 and self.sizes[group] == size:
+                if self.classes == 1:
+                    raise DataError(INFEASIBLE)
+                return group
+            heappop(self._waiting)
+        return None
 
 
 def merge_rest(
@@ -191,10 +210,12 @@ def merge_rest(
     Raises:
         DataError: all records together break a model.
     """
+    if not (violations(demands, labels) > 0.0).any():
+        return labels.copy()
     merging, nobody = Merging(points, labels, demands), np.zeros(0, np.int64)
     while (group := merging.smallest()) is not None:
         watch.check()
-        around = nobody if near is None else near(merging.labels, group, merging.members[group])
+        around = nobody if near is None else near(merging.labels, group, merging.members(group))
         merging.merge(group, merging.partner(group, np.unique(around)))
     return merging.labels
 
@@ -238,7 +259,7 @@ def merge_allowed(
         choices = mergers.choices(group)
         if not choices:
             rest: Labels = labels.copy()
-            rest[merging.members[group]] = -1
+            rest[merging.members(group)] = -1
             return rest
         together = np.sort(np.append(merging.chosen(group, choices), group)).tolist()
         for other in together[1:]:
