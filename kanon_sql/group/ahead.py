@@ -28,7 +28,7 @@ from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Labels, Points
 
 HELPER = """
-import pickle, sys
+import sys, pickle
 sys.path[:] = pickle.load(sys.stdin.buffer)
 from kanon_sql.group.ahead import compile_ahead
 compile_ahead(*pickle.load(sys.stdin.buffer))
