@@ -77,16 +77,18 @@ def compile_for(task: GroupTask, in_blocks: bool, name: str | None = None) -> li
         name: in words, what is compiled, if the user is to be told of it.
 
     Returns:
-        The functions that were compiled; none where all were in the cache.
+        The functions that were compiled, here or by helpers; none where all were in the cache.
     """
-    from kanon_sql.kernel.compiling import (  # here, since it loads the compiler
-        announcing,
-        noticing,
-    )
+    # here, since they load the compiler
+    from kanon_sql.group.ahead import Ahead
+    from kanon_sql.kernel.compiling import announcing, noticing
 
-    with noticing() if name is None else announcing(name) as compiled:
-        group_points(_records(task), _trial(task, in_blocks))
-    return compiled
+    points, trial = _records(task), _trial(task, in_blocks)
+    with Ahead(points, trial) as ahead, (
+        noticing(ahead.start) if name is None else announcing(name, ahead.start)
+    ) as compiled:
+        group_points(points, trial)
+    return [*compiled, *ahead.compiled]
 
 
 def warm_up(task: GroupTask, n: int) -> None:

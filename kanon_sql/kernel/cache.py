@@ -212,6 +212,11 @@ def _lock_file() -> int | None:
         return None
 
 
+def can_be_shared() -> bool:
+    """Whether other processes can load what this one compiles, and wait for it."""
+    return _lock_file() is not None
+
+
 @contextlib.contextmanager
 def alone(name: str) -> Iterator[None]:
     """Waits while another process is in such a block of the same name, for some time at most."""

@@ -50,16 +50,22 @@ def _say(text: str) -> None:
 
 
 @contextmanager
-def announcing(name: str) -> Iterator[list[str]]:
+def announcing(name: str, at_first: Callable[[], None] = lambda: None) -> Iterator[list[str]]:
     """The same, and tells the user of it: before the first function, and when all are compiled.
 
     Args:
         name: what they are for, in words.
+        at_first: called when the first of them is about to be compiled, and the user knows.
     """
     started = perf_counter()
     kept = "once in this environment" if kept_in() else NOT_KEPT
     first = f"compiling the kernels of {name}, {kept} ..."
-    with noticing(lambda: _say(first)) as begun:
+
+    def begin() -> None:
+        _say(first)
+        at_first()
+
+    with noticing(begin) as begun:
         yield begun
     if begun:
         _say(f"compiled the kernels of {name} in {perf_counter() - started:.1f} s.")
