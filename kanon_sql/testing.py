@@ -73,7 +73,7 @@ def check_release(
         hint = "Leave it out." if name in OPTIONS else option_hint(name, [*TAKEN, *OWN])
         raise OptionError(f"check_release has no option {name!r}. {hint}")
     if not {"k", "max_risk"} & set(given):
-        raise OptionError("check_release needs k, the least rows of a class. Add it, or max_risk.")
+        raise OptionError("check_release is given without k. Add k or max_risk.")
     names = OPTIONS["identifiers"].check
     away, looked_over = names("identifiers", identifiers), names("allowed", allowed)
     share = OPTIONS["suppress"].read(suppress)
@@ -115,9 +115,10 @@ class _Asked:
 
 
 def _refuse_unknown(option: str, names: Sequence[str], relation: Relation | None) -> None:
-    for name in names if relation is not None and relation.columns else ():
-        if not has(relation.columns, name):
-            hint = did_you_mean(name, relation.columns)
+    columns = relation.columns or () if relation is not None else names  # of which nothing is known
+    for name in names:
+        if not has(columns, name):
+            hint = did_you_mean(name, columns)
             raise OptionError(f"{option} names the column {name!r}, which doesn't exist. {hint}")
 
 

@@ -46,8 +46,8 @@ def strangers(
         chosen = [f"SELECT {', '.join(passing)} FROM {each.sql}" for each in (release, source)]
         ((n,),) = session.rows(f"SELECT count(*) FROM ({' EXCEPT ALL '.join(chosen)})")
         if n:
-            yield (f"{n} rows of the release have values, outside of the quasi-identifiers, that "
-                   "the source has less often. Give its own source.")
+            yield (f"{n} rows of the release have values, outside the quasi-identifiers, that the "
+                   "source has less often. Give its own source.")
 
 
 def has(names: Iterable[str], name: str) -> bool:
