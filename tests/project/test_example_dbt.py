@@ -134,6 +134,12 @@ models:
       - {name: one, config: {meta: {kanon: other}}}
     data_tests:
       - kanon_sql.k_anonymous: {name: visits_has_k, arguments: {k: 2}}
+      - kanon_sql.k_anonymous:
+          name: visits_of_persons
+          arguments: {k: 2, quasi_identifiers: [one], entity: occupation}
+      - kanon_sql.k_anonymous:
+          name: visits_of_more_persons
+          arguments: {k: 1000, quasi_identifiers: [one], entity: occupation}
       - kanon_sql.no_identifier: {name: visits_has_none}
       - kanon_sql.no_identifier: {name: visits_id_is_allowed, arguments: {allowed: [ID]}}
   - name: visits_released
@@ -177,7 +183,8 @@ def more(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
 def test_the_tests_find_what_they_are_for(more: tuple[Path, Result]) -> None:
     _, result = more
     expected = {
-        "visits_has_k": "fail", "visits_has_none": "fail", "visits_id_is_allowed": "fail",
+        "visits_has_k": "fail", "visits_of_persons": "pass", "visits_of_more_persons": "fail",
+        "visits_has_none": "fail", "visits_id_is_allowed": "fail",
         "k_of_7": "pass", "k_of_9999": "fail", "l_of_2": "pass", "l_of_50": "fail",
         "t_of_0": "fail", "with_where": "error", "misspelt_column": "error",
     }

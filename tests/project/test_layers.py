@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     # folder: the folders and modules of kanon_sql that it may import, and packages from outside
     "dbt": ({"duckdb.register"}, {"dbt", "duckdb"}),
     "dbt_package": (set(), set()),
+    "testing": ({"api", "call", "duckdb", "jobs.forks", "plan", "privacy"}, set()),
     "cli": ({"api", "call", "data", "duckdb", "explore", "files.released", "hierarchies.kinds",
              "jobs", "methods", "output", "plan", "serve"},
             {"click", "duckdb", "matplotlib", "pyarrow", "tomli"}),

@@ -12,7 +12,8 @@
 {% test k_anonymous(model, k, quasi_identifiers=none, entity=none) %}
     select * from {{ kanon_sql.measured(model, {
         'k': k, 'quasi_identifiers': quasi_identifiers, 'entity': entity}) }}
-    where "rows" > 0 and not coalesce(k_requested <= k, false)
+    {#- of rows, and of persons where there is an entity, also one that a column comment declares -#}
+    where "rows" > 0 and coalesce(greatest(*columns('^classes_below_k(_persons)?$')), 1) > 0
 {% endtest %}
 
 {% test l_diverse(model, l, column_name=none, sensitive=none, quasi_identifiers=none, c=none,
