@@ -166,3 +166,63 @@ __kanon_out AS (
 SELECT count(*) FROM (
     (FROM __kanon_told EXCEPT FROM __kanon_out) UNION ALL (FROM __kanon_out EXCEPT FROM __kanon_told)
 )
+
+-- name: people
+-- Of whom rows would be released their class, what was released of them before, and what privacy
+-- models look at, for kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet', l=2).
+SELECT __kanon_rows.__kanon_number AS class, __kanon_persons.history, ${cells}
+FROM ${pieces} AS __kanon_rows
+JOIN ${persons} AS __kanon_persons ON __kanon_key(__kanon_rows.__kanon_whose) = __kanon_persons.person
+
+-- name: left
+-- Who is left out so that the others keep the privacy models, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet', l=2).
+CREATE OR REPLACE TEMP TABLE __kanon_left AS
+SELECT __kanon_persons.person
+FROM ${pieces} AS __kanon_rows
+JOIN ${persons} AS __kanon_persons ON __kanon_key(__kanon_rows.__kanon_whose) = __kanon_persons.person
+JOIN __kanon_leaving ON __kanon_rows.__kanon_number = __kanon_leaving.class
+    AND __kanon_persons.history IS NOT DISTINCT FROM __kanon_leaving.history
+
+-- name: leaving
+-- How many rows of a file are of those who are left out, and how many it has, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet', l=2).
+SELECT count(*) FILTER (WHERE __kanon_key(__kanon_whose) IN (FROM __kanon_left)), count(*) FROM ${piece}
+
+-- name: kept
+-- Writes the rows of the others, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet', l=2).
+COPY (
+    SELECT * FROM ${piece} WHERE __kanon_key(__kanon_whose) NOT IN (FROM __kanon_left) ORDER BY ${order}
+) TO ${path} (FORMAT parquet, COMPRESSION lz4, ROW_GROUP_SIZE ${group}, PRESERVE_ORDER true, USE_TMP_FILE false)
+
+-- name: models
+-- How many combinations of released values don't keep a privacy model, or crowds, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet', l=2).
+WITH __kanon_labelled AS MATERIALIZED (
+    SELECT __kanon_key(__kanon_whose) AS __kanon_row, __kanon_number AS __kanon_class,
+           __kanon_whose AS ${entity}, * EXCLUDE (__kanon_whose, __kanon_number)
+    FROM ${pieces}
+),
+__kanon_classes AS MATERIALIZED (SELECT DISTINCT __kanon_class, ${quasi} FROM __kanon_labelled),
+${combinations}__kanon_sizes AS (SELECT DISTINCT __kanon_combination FROM __kanon_combinations),
+${models}${crowds}__kanon_all AS (SELECT broken FROM __kanon_models${also})
+SELECT CASE WHEN count(*) = count(broken) THEN max(broken) END::BIGINT FROM __kanon_all
+
+-- name: crowds
+-- The crowds of a release, and how many of them don't keep their models, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet', l=2).
+__kanon_numbered AS (SELECT ${release}::BIGINT AS release),
+__kanon_entries AS MATERIALIZED (
+    SELECT release, __kanon_key(entity) AS person, class, __kanon_key(entity) AS __kanon_row
+    FROM ${entries}
+),
+__kanon_exposed AS MATERIALIZED (
+    SELECT release, person, class FROM __kanon_entries${before}
+),
+${crowds},
+${models}
+-- name: broken_crowds
+-- Those beside the combinations, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet', l=2).
+UNION ALL SELECT broken FROM __kanon_models_of_crowds

@@ -13,6 +13,7 @@ from kanon_sql.blocks.metrics import Output
 from kanon_sql.blocks.parts import Divided, Pack
 from kanon_sql.blocks.request import Request
 from kanon_sql.blocks.source import BlockSource
+from kanon_sql.call.call import GroupingCall
 from kanon_sql.errors import DataError
 
 
@@ -33,6 +34,15 @@ class Part:
     learned: Learned
     blocks: Sequence[Block]
     small: bool = False
+
+    def call_over(self, block: Block) -> GroupingCall:
+        """The call over one of the blocks. Beside a ledger, what of its classes is new has numbers
+        that no other block's have, whatever blocks join: each class has k rows or more."""
+        call = self.learned.call
+        if call.ledger is None or call.ledger.largest is None:
+            return call
+        largest = call.ledger.largest + block.before // call.task.k
+        return replace(call, ledger=replace(call.ledger, largest=largest))
 
     def joined(self, refused: Collection[Block]) -> Part:
         """The part in which each block that was refused has joined its neighbour."""

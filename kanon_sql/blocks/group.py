@@ -52,6 +52,7 @@ class Block:
         first, last: where the leaves stand among those of the part.
         leaves: their names.
         rows: how many they have.
+        before: how many rows the blocks of the part before it have.
     """
 
     part: int
@@ -59,6 +60,7 @@ class Block:
     last: int
     leaves: tuple[str, ...]
     rows: int
+    before: int = 0
 
     @property
     def name(self) -> str:
@@ -128,10 +130,11 @@ def blocks_of(
     if len(merged) > 1 and small(merged[-1][1]):
         names, last = merged.pop()
         merged[-1] = ([*merged[-1][0], *names], _both(merged[-1][1], last))
-    blocks, first = [], 0
+    blocks, first, before = [], 0, 0
     for names, leaf in merged:
-        blocks.append(Block(part, first, first + len(names) - 1, tuple(names), leaf.rows))
-        first += len(names)
+        last = first + len(names) - 1
+        blocks.append(Block(part, first, last, tuple(names), leaf.rows, before))
+        first, before = last + 1, before + leaf.rows
     return blocks
 
 
@@ -174,7 +177,8 @@ def join_refused(blocks: Sequence[Block], refused: Collection[Block], size: int)
 def _joined(one: Block, other: Block) -> Block:
     """Two neighbours as one."""
     return Block(
-        one.part, one.first, other.last, (*one.leaves, *other.leaves), one.rows + other.rows
+        one.part, one.first, other.last, (*one.leaves, *other.leaves), one.rows + other.rows,
+        one.before,
     )
 
 

@@ -169,9 +169,6 @@ def _of_all_rows(call: GroupingCall) -> Iterator[str]:
         if model.of_all_rows and task.left_out[1] > 0.0:
             # the shares that count are of what comes out, which is known when all blocks are done
             yield f"The privacy model {model.option!r} with {task.left_out[0]}"
-        elif call.ledger is not None:
-            # a crowd has persons of several blocks, and of those who are in none
-            yield f"The privacy model {model.option!r} with a ledger"
     for demand in task.of_population:
         yield f"The option {demand.option!r}"
     for each in task.whole:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kanon_sql.blocks.driver import grouped
 from kanon_sql.blocks.engine import Part
-from kanon_sql.blocks.group import BlockFacts, blocks_of
+from kanon_sql.blocks.group import BlockError, BlockFacts, blocks_of
 from kanon_sql.blocks.learn import learn
 from kanon_sql.blocks.metrics import Output, release_metrics
 from kanon_sql.duckdb.refused import telling
@@ -17,6 +17,7 @@ from kanon_sql.errors import DataError, ReleaseError
 from kanon_sql.files.engine import LEVELS, FileEngine
 from kanon_sql.files.entries import ENTRIES
 from kanon_sql.files.ledger import Known, LedgerInFiles, read_of_file, stages_of
+from kanon_sql.files.ledger_models import keep, verify_models
 from kanon_sql.files.source import FileRows
 from kanon_sql.ledger.shown import NOBODY
 from kanon_sql.names import literal
@@ -27,6 +28,9 @@ UNEQUAL = (
     "The release was stopped: its ledger would get other rows than the files. Nothing was written; "
     "please report this as a bug."
 )
+
+FREE = "blocks without models"
+"""The step of the state that says that newcomers keep no model by themselves."""
 
 
 def release_beside_ledger(engine: FileEngine) -> dict[str, Any]:
@@ -41,12 +45,20 @@ def release_beside_ledger(engine: FileEngine) -> dict[str, Any]:
     learned = learn(engine.source(), common)
     past = LedgerInFiles(engine.session, engine.request, learned, engine.work / "ledger")
     known = _decided(engine, past)
-    parts, facts = grouped(engine, _parts(engine, past, known))
+    parts, facts = _grouped(engine, _parts(engine, past, known))
     waiting = known.newcomers - sum(block.rows for block in facts)
+    engine.beside = [past.shown] if known.shown else []
+    if learned.call.task.models and past.ledger.relation is not None and engine.pieces(parts):
+        kept = keep(engine, past, engine.pieces(parts))
+        known = replace(known, shown=kept.get(past.shown.name, known.shown))
+        blocks = (block for part in parts for block in part.blocks)
+        facts = [
+            replace(each, rows_released=kept.get(engine.piece(block).name, each.rows_released))
+            for block, each in zip(blocks, facts, strict=True)
+        ]
     facts = [*facts, known.facts, BlockFacts(waiting, 0, records=float(waiting))]
     if not any(block.rows_released for block in facts):
         raise DataError(NOBODY)
-    engine.beside = [past.shown] if known.shown else []
     output = engine.written(parts, facts, common)
     sizes = [block.rows for part in parts for block in part.blocks]
     metrics = release_metrics(
@@ -73,8 +85,7 @@ def _decided(engine: FileEngine, past: LedgerInFiles) -> Known:
 
 
 def _parts(engine: FileEngine, past: LedgerInFiles, known: Known) -> list[Part]:
-    """Newcomers in blocks, each a part of its own: the classes of each have numbers of their own.
-    None where all of them wait."""
+    """Newcomers in blocks. No part where all of them wait."""
     task, classes = past.learned.call.task, past.classes()
     if known.newcomers == 0 or (known.newcomers < task.k and classes is None):
         return []
@@ -83,13 +94,32 @@ def _parts(engine: FileEngine, past: LedgerInFiles, known: Known) -> list[Part]:
         request = request.of_part(past.newcomers, request.types)
     learned = replace(past.learned, rows=known.newcomers)
     leaves = engine.cut(FileRows(engine.session, request, engine.work), learned, 0)
-    parts, largest = [], known.largest
     room = past.headroom(known).persons
-    for block in blocks_of(leaves, task, 0, room):
-        of_block = past.learned_by(block.rows, largest, room, classes)
-        parts.append(Part(0, request, of_block, [block]))
-        largest += block.rows // task.k
-    return parts
+    blocks = blocks_of(leaves, task, 0, room)
+    return [Part(0, request, past.learned_by(known.newcomers, known.largest, room, classes), blocks)]
+
+
+def _grouped(engine: FileEngine, parts: list[Part]) -> tuple[list[Part], list[BlockFacts]]:
+    """Groups all blocks. Where a release goes on, newcomers may keep no model by themselves, not
+    even with their neighbours, and do so among others: then the models wait until all are placed.
+    """
+    ledger, task = engine.request.call.ledger, engine.request.call.task
+    may_wait = bool(task.models) and ledger is not None and ledger.relation is not None
+    if engine.state.result(FREE) is None:
+        try:
+            return grouped(engine, parts)
+        except DataError as refusal:
+            if isinstance(refusal, BlockError) or not may_wait:
+                raise
+            engine.state.done(FREE, True)
+    return grouped(engine, [_without_models(part) for part in parts])
+
+
+def _without_models(part: Part) -> Part:
+    """A part whose blocks need to keep no model."""
+    call = part.learned.call
+    free = replace(call, task=replace(call.task, beside_k=()))
+    return replace(part, learned=replace(part.learned, call=free))
 
 
 def _entered(
@@ -131,6 +161,8 @@ def _entered(
         raise ReleaseError(LINKED.format(crowd, "k", k))
     if every < (known.least or 1):
         raise ReleaseError(LINKED.format(every, "the ledger's k", known.least))
+    if call.task.models:
+        verify_models(past, known.release, read.format(names), entries)
     ((joining,),) = session.rows(statement(
         "ledger_files.joining", entries=entries, persons=past.persons, largest=known.largest,
     ))

@@ -57,6 +57,7 @@ class FileEngine:
         levels: a digest of the hierarchies, once they are known.
         files: how many are written, once that is known.
         beside: released rows that are of no block.
+        narrowed: by the file of released rows, the one without those who are left out afterwards.
     """
 
     session: Session
@@ -68,6 +69,7 @@ class FileEngine:
     levels: str = ""
     files: int = 0
     beside: list[Path] = field(default_factory=list)
+    narrowed: dict[Path, Path] = field(default_factory=dict)
 
     def source(self) -> FileRows:
         """The files of the input."""
@@ -132,7 +134,8 @@ class FileEngine:
         yield
         self.session.con.execute("SET preserve_insertion_order = true")
 
-    def _piece(self, block: Block) -> Path:
+    def piece(self, block: Block) -> Path:
+        """The file of the released rows of a block."""
         return self.work / "pieces" / f"{block.name}.parquet"
 
     def grouped(
@@ -147,7 +150,7 @@ class FileEngine:
             con: duckdb.DuckDBPyConnection, waiting: tuple[Part, Block]
         ) -> BlockFacts | DataError:
             part, block = waiting
-            call = replace(part.learned.call, threads=threads)
+            call = replace(part.call_over(block), threads=threads)
             try:
                 facts = self._block(con, part, call, block)
             except DataError as refusal:
@@ -173,13 +176,14 @@ class FileEngine:
         if saved is not None:
             return BlockFacts(**saved)
         with self.session.refusals():
-            facts = release_block(con, part.request, call, part.learned, block, self._piece(block))
+            facts = release_block(con, part.request, call, part.learned, block, self.piece(block))
         self.state.done(step, asdict(facts))
         return facts
 
     def pieces(self, parts: Sequence[Part]) -> list[Path]:
         """The files of all released rows, block by block."""
-        return [*(self._piece(block) for part in parts for block in part.blocks), *self.beside]
+        pieces = [*(self.piece(block) for part in parts for block in part.blocks), *self.beside]
+        return [self.narrowed.get(piece, piece) for piece in pieces]
 
     def outputs(self) -> list[Path]:
         """The files that are written."""

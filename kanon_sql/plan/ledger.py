@@ -171,10 +171,10 @@ def after_sql(call: GroupingCall) -> str:
     return statement(
         "ledger.after", crowds=crowds_sql("after", "__kanon_exposed"),
         counted=COUNTED[call.ledger.attacker],
-    ) + "\n" + _models_of_crowds(call)
+    ) + "\n" + models_of_crowds(call)
 
 
-def _models_of_crowds(call: GroupingCall) -> str:
+def models_of_crowds(call: GroupingCall) -> str:
     """The stages that say whether all crowds keep the models; nothing without a model, and where
     crowds are classes."""
     if not (call.task.models and goes_on(call)):

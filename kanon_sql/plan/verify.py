@@ -63,11 +63,11 @@ def verify_holes(call: GroupingCall) -> dict[str, object]:
     return {
         "models": (
             stages_of_left(call) + combinations(call) + persons_stages(call)
-            + covered_stages(call) + released_models(call) + after_sql(call)
+            + covered_stages(call) + ("" if joins else released_models(call)) + after_sql(call)
         ),
         "constraints": (
             refusals_of_crossing(call) + ("" if joins else constraints_sql(call.task))
-            + refusals_of_persons(call, joins) + refusals_of_models(call)
+            + refusals_of_persons(call, joins) + ("" if joins else refusals_of_models(call))
             + refusals_of_whole(call) + refusals_of_population(call) + verified_ledger(call)
         ),
         "too_many": _too_many(call),
