@@ -59,7 +59,9 @@ def test_plain_sql_misses_a_release_that_keeps_nothing(con: Connection) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", sorted({name for name in CASES if "ledger" not in name} - {"full_domain"}))
+@pytest.mark.parametrize("case", [
+    name for name in CASES if "ledger" not in name and name != "full_domain"
+])
 def test_a_query_keeps_what_it_promises(con: Connection, case: str) -> None:
     given = {**BASE, **CASES[case], "progress": False}
     found = kanon_sql.anonymize("visits", con=con, **given)
