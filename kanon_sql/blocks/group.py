@@ -132,9 +132,9 @@ def blocks_of(
         merged[-1] = ([*merged[-1][0], *names], _both(merged[-1][1], last))
     blocks, first, before = [], 0, 0
     for names, leaf in merged:
-        last = first + len(names) - 1
-        blocks.append(Block(part, first, last, tuple(names), leaf.rows, before))
-        first, before = last + 1, before + leaf.rows
+        end = first + len(names)
+        blocks.append(Block(part, first, end - 1, tuple(names), leaf.rows, before))
+        first, before = end, before + leaf.rows
     return blocks
 
 

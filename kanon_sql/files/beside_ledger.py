@@ -92,11 +92,12 @@ def _parts(engine: FileEngine, past: LedgerInFiles, known: Known) -> list[Part]:
     request = engine.request
     if past.ledger.relation is not None:
         request = request.of_part(past.newcomers, request.types)
-    learned = replace(past.learned, rows=known.newcomers)
-    leaves = engine.cut(FileRows(engine.session, request, engine.work), learned, 0)
+    source = FileRows(engine.session, request, engine.work)
+    leaves = engine.cut(source, replace(past.learned, rows=known.newcomers), 0)
     room = past.headroom(known).persons
     blocks = blocks_of(leaves, task, 0, room)
-    return [Part(0, request, past.learned_by(known.newcomers, known.largest, room, classes), blocks)]
+    learned = past.learned_by(known.newcomers, known.largest, room, classes)
+    return [Part(0, request, learned, blocks)]
 
 
 def _grouped(engine: FileEngine, parts: list[Part]) -> tuple[list[Part], list[BlockFacts]]:

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 import kanon_sql
+from kanon_sql.blocks.engine import Part
 from kanon_sql.cli.main import main
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.files import beside_ledger, entries, ledger, release
@@ -33,13 +34,9 @@ def test_a_release_that_breaks_the_promise_does_not_come_out(
                                                r"[123]|combination"):
             second(begun[0], tmp_path)
     assert list(tmp_path.iterdir()) == []
-    real = ledger.LedgerInFiles.learned_by
     with monkeypatch.context() as patched:
         # all blocks number their classes alike
-        patched.setattr(ledger.LedgerInFiles, "learned_by", lambda self, rows, largest,
-                        headroom, going_on: real(
-            self, rows, 1000, headroom, going_on
-        ))
+        patched.setattr(Part, "call_over", lambda part, block: part.learned.call)
         with pytest.raises(ReleaseError, match="other rows than the files"):
             in_files(tmp_path, 1, str(begun[0] / "two.parquet"), block_rows=BLOCK)
     assert [path.name for path in tmp_path.rglob("*")] == ["ledger"]
@@ -82,7 +79,7 @@ REFUSED: list[tuple[dict[str, Any], type[KanonError], str]] = [
     ({"ledger_to": "none/2.parquet"}, OptionError, "There is no folder"),
     ({"ledger": "none.parquet"}, OptionError, "none.parquet"),
     ({"ledger": "two"}, OptionError, "not a table, view, file or variable"),
-    ({"l": 2}, OptionError, "'l' with a ledger looks at all rows at once"),
+    ({"l": 2}, OptionError, "was made with other privacy models"),
     ({"k": 3}, OptionError, "made with a larger k than 3"),
     ({"attacker": "knows_absence"}, OptionError, "kept against another attacker"),
     ({"quasi_identifiers": ["age", "class"], "others": "drop"}, OptionError, "none in this call"),

@@ -83,6 +83,7 @@ CASES: dict[str, dict[str, Any]] = {
         "suppress": 0.9,
     },
     "ledger": {"entity": "patient", "ledger": "ledger"},
+    "ledger and l": {"entity": "patient", "ledger": "ledger", "l": 2},
 }
 """By what is asked for, the options beside BASE. Blocks have 250 rows where there are any."""
 

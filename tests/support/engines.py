@@ -18,6 +18,7 @@ NOT_IN_SPARK = {
     "suggested hierarchies": "they follow from all rows",
     "keep_order": "a DataFrame has no order",
     "ledger": "who is shown again is decided over all persons at once",
+    "ledger and l": "who is shown again is decided over all persons at once",
 }
 """By case, why."""
 
