@@ -262,14 +262,37 @@ def relief(data: SquaredRecords, i: int, groups: SquaredGroups) -> Any:
 @inlined
 def exchange(data: SquaredRecords, i: int, j: int, groups: SquaredGroups, limit: float) -> Any:
     """By how much the cost grows when two records of different groups change places; whatever the
-    limit."""
-    numeric, codes, scale, _ = data
-    a, b = groups.labels[i], groups.labels[j]
-    away = _gap(data, i, a, groups) + _gap(data, j, b, groups)
-    target_gaps = _gap(data, i, b, groups) + _gap(data, j, a, groups)
-    # both centroids move, by (j - i) / size; ``between`` makes up for gaps to where they were
-    between = squared_distance(numeric, codes, scale, i, j)
-    return target_gaps - away - between * (1.0 / groups.sizes[a] + 1.0 / groups.sizes[b])
+    limit.
+
+    With d = j - i, group a's sum grows by d and b's falls by it, and so do the sums' squares over
+    the sizes: 2 d (b - a) - d^2 (1 / size of a + 1 / size of b) is what the squared errors gain.
+    """
+    numeric, codes, scale, first = data
+    labels, _, sizes, members, sums, _, _, tally = groups
+    a, b, tallied = labels[i], labels[j], tally.shape[1] > 0
+    share_a, share_b = 1.0 / sizes[a], 1.0 / sizes[b]
+    along, length = 0.0, 0.0
+    for p in range(numeric.shape[1]):
+        gap = numeric[j, p] - numeric[i, p]
+        along += gap * (sums[b, p] * share_b - sums[a, p] * share_a)
+        length += gap * gap
+    total = 2.0 * along - length * (share_a + share_b)
+    for p in range(codes.shape[1]):
+        mine, other = codes[i, p], codes[j, p]
+        if mine == other:
+            continue
+        if tallied:
+            at, to = first[p] + mine, first[p] + other
+            more_a = np.int64(tally[a, to]) - np.int64(tally[a, at])
+            more_b = np.int64(tally[b, at]) - np.int64(tally[b, to])
+        else:
+            more_a = _count_alike(codes, p, j, a, members, sizes[a])
+            more_a -= _count_alike(codes, p, i, a, members, sizes[a])
+            more_b = _count_alike(codes, p, i, b, members, sizes[b])
+            more_b -= _count_alike(codes, p, j, b, members, sizes[b])
+        # a square of counts grows by 2 (more + 1), and is divided by the size
+        total -= 2.0 * scale[p] * ((more_a + 1) * share_a + (more_b + 1) * share_b)
+    return total
 
 
 @inner
