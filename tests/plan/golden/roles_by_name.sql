@@ -90,7 +90,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
         NULL,
-        '{"named": null, "precise": true, "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        '{"named": null, "precise": true, "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "auto", "nulls": "value", "own": {}, "refine": "by estimate", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         NULL,
         [],
@@ -154,7 +154,7 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
         WHEN NOT (SELECT passed FROM __kanon_unshadowed) THEN false
         WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
         WHEN min(__kanon_size) < 5
-            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing was released; please report this as a bug of the method mdav_star.', min(__kanon_size)))
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing was released; please report this as a bug of the method auto.', min(__kanon_size)))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
@@ -165,7 +165,7 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
                 any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
         WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept_count))
             THEN __kanon_refuse(
-                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing was released; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
+                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing was released; please report this as a bug of the method auto.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
     FROM (SELECT coalesce(sum(__kanon_rows), 0)::BIGINT AS __kanon_once,
                  coalesce(sum(__kanon_rows) FILTER (WHERE __kanon_class < 0), 0)::BIGINT
