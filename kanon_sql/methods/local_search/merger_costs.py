@@ -10,7 +10,6 @@ from kanon_sql.kernel.jit import kernel
 from kanon_sql.methods.local_search.outlines import Outlines
 from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
 
-
 LOOKED = 256
 """Classes of which the growth is found at once: the others are looked at if theirs may be less."""
 
@@ -159,8 +158,13 @@ class MergerCosts:
 
     def least(self, group: int, others: Labels, count: int, labels: Labels) -> Labels:
         """So many of the others, or all, whose growth with a class is least, in its order; of
-        equals the first. ``others``: int64, ascending; ``labels``: the classes as they are at the first
-        such question.
+        equals the first.
+
+        Args:
+            group: a class.
+            others: int64, ascending; those that it is compared with.
+            count: how many of them are wanted.
+            labels: int64, shape (n,); the classes as they are when this is first asked.
 
         What classes have in common takes a look at their records. Squared errors are bounded by
         what is kept of the classes, so only those are looked at that may be among the least.

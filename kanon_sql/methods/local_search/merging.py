@@ -78,7 +78,9 @@ class Merging:
         self._live, self._classes = np.ones(len(self.held), np.bool_), len(self.held)
         breaking = np.flatnonzero(self.held > 0.0)
         # by size; what is here twice has another size by now, or doesn't break a model any more
-        self._waiting = list(zip(self.sizes[breaking].tolist(), breaking.tolist(), strict=True))
+        self._waiting: list[tuple[float, int]] = list(
+            zip(self.sizes[breaking].tolist(), breaking.tolist(), strict=True)
+        )
         heapify(self._waiting)
 
     def members(self, group: int) -> Labels:
@@ -123,7 +125,7 @@ class Merging:
     def _others(self, group: int) -> Labels:
         """The classes beside that one."""
         others = np.flatnonzero(self._live)
-        return others[others != group]
+        return np.asarray(others[others != group])
 
     def partner(self, group: int, near: Labels) -> int:
         """The class that one is merged with: one of those nearby, or any where none helps."""
@@ -211,7 +213,7 @@ def merge_rest(
         DataError: all records together break a model.
     """
     if not (violations(demands, labels) > 0.0).any():
-        return labels.copy()
+        return np.array(labels)
     merging, nobody = Merging(points, labels, demands), np.zeros(0, np.int64)
     while (group := merging.smallest()) is not None:
         watch.check()

@@ -89,6 +89,35 @@ def test_what_two_classes_lose_as_one_is_counted_on_their_records(by_loss: bool,
         classes[others[0]] += classes.pop(group)
 
 
+@pytest.mark.parametrize("by_loss", [False, True])
+@pytest.mark.parametrize("merged_before", [False, True])
+@often(10)
+@given(seed=st.integers(0, 10**6))
+def test_the_nearest_of_many_classes_are_those_of_least_growth(
+    by_loss: bool, merged_before: bool, seed: int
+) -> None:
+    """More classes than are looked at at once; with ties, and codes of equal bits."""
+    rng = np.random.default_rng(seed)
+    n, groups = 1_500, 600
+    codes = np.stack([rng.integers(0, 3, n), rng.integers(0, 400, n)], axis=1).astype(np.int32)
+    make: Any = LossPoints if by_loss else Points
+    points = make.of(rng.integers(0, 9, (n, 2)) / 4.0, codes, [0.3, 1.0])
+    labels = np.append(np.arange(groups), rng.integers(0, groups, n - groups))
+    costs, live = MergerCosts(points, labels), np.arange(groups)
+    for turn in range(6):
+        group, into = rng.choice(live, 2, replace=False).tolist()
+        others = live[live != group]
+        if turn > 0 or not merged_before:
+            growth = costs.growth(group, others)
+            for count in (1, 64, len(others)):
+                found = costs.least(group, others, count, labels)
+                expected = others[np.argsort(growth, kind="stable")][:count]
+                assert found.tolist() == expected.tolist()
+        costs.merge(group, into)
+        labels[labels == group] = into
+        live = others
+
+
 def test_what_is_kept_of_classes_grows_with_records_and_not_with_codes() -> None:
     n = 40_000
     points = Points.of(np.zeros((n, 1)), np.arange(n, dtype=np.int32)[:, None], [0.5])
