@@ -71,7 +71,7 @@ __kanon_digest AS MATERIALIZED (
 __kanon_stated AS (
     SELECT list_filter(${metrics},
         lambda m: list_contains(${public}, split_part(m.metric, ' (', 1))
-    ) AS metrics, rows_suppressed
+    ) AS metrics, rows_suppressed${measured}
     FROM __kanon_facts
 )
 SELECT unnest(list_concat(
@@ -106,7 +106,7 @@ SELECT unnest(list_concat(
       'description': ${digest_text}},
      {'section': 'release', 'entry': 'sql_sha256', 'value': to_json(${sql_digest})::VARCHAR,
       'description': ${sql_text}}${chosen}]
-), max_depth := 2)
+), max_depth := 2)${every}
 FROM __kanon_stated CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names
     CROSS JOIN (SELECT ${withheld} AS withheld FROM __kanon_grouped), __kanon_check
 WHERE __kanon_check.passed

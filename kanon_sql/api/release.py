@@ -34,7 +34,7 @@ from kanon_sql.plan.manifest import (
     fingerprint_sql,
     sealed,
 )
-from kanon_sql.plan.query import plan
+from kanon_sql.plan.query import measured_manifest, plan
 
 TRANSACTION = "SELECT system.main.txid_current()"
 
@@ -207,8 +207,23 @@ def read_manifest(
     rows = session.run(
         "anonymize_manifest", source, options, lambda relation: relation.fetchall()
     )
+    return _by_section(rows)
+
+
+def manifest_and_metrics(
+    session: Session, source: Relation, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[tuple[Any, ...]]]:
+    """The manifest of a call, as of ``read_manifest``, and the rows of anonymize_metrics with
+    ``detail``, both from one run."""
+    planned = measured_manifest(source, options, session.catalog)
+    rows = session.query(planned.text, lambda relation: relation.fetchall(), planned.relations)
+    return _by_section(rows), [tuple(metric.values()) for metric in rows[0][-1]]
+
+
+def _by_section(rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
+    """The rows of a manifest as a dict by section and entry, with its seal."""
     manifest: dict[str, Any] = {}
-    for section, entry, value, _ in rows:
+    for section, entry, value, *_ in rows:
         manifest.setdefault(section, {})[entry] = json.loads(value)
     return sealed(manifest)
 

@@ -13,7 +13,7 @@ import duckdb
 from kanon_sql.api.evidence import EvidenceRequest, for_release, gather
 from kanon_sql.api.misspelt import refuse_misspelt
 from kanon_sql.api.notices import notices_once
-from kanon_sql.api.release import read_manifest
+from kanon_sql.api.release import manifest_and_metrics
 from kanon_sql.api.report_wish import ReportRequest, read_wish
 from kanon_sql.attacks.facts import Evidence
 from kanon_sql.call.call import GroupingCall, read_call
@@ -135,8 +135,7 @@ def _told(session: Session, source: Relation, given: Mapping[str, Any],
     # evidence that is already there says nothing of this population
     held = for_release(given) if wish.evidence is True else given
     exact = bool(held.get("show_values", False))
-    manifest = read_manifest(session, source, held)
-    measured = _rows(session, "anonymize_metrics", source, {**held, "detail": True})
+    manifest, measured = manifest_and_metrics(session, source, held)
     metrics = _metrics(measured, exact)
     released = session.run(
         "anonymize", source, held, lambda relation: relation.to_arrow_table()
@@ -163,7 +162,7 @@ def _told(session: Session, source: Relation, given: Mapping[str, Any],
             name: wish.origins.get(origin, origin) for name, origin in call.roles.origins.items()
         })),
         queries=tuple(_queries(session, source, name, wish.queries, exact)),
-        alternatives=tuple(_alternatives(session, source, held, wish.compared, exact)),
+        alternatives=tuple(_alternatives(session, source, held, wish.compared, exact, measured)),
         evidence=_evidence(session, source, given, wish.evidence), made_on=str(date.today()),
         **parts,
     )
@@ -359,9 +358,10 @@ def _evidence(
 
 def _alternatives(
     session: Session, source: Relation, held: Mapping[str, Any],
-    compared: Sequence[tuple[str, Mapping[str, Any]]], exact: bool,
+    compared: Sequence[tuple[str, Mapping[str, Any]]], exact: bool, measured: Rows,
 ) -> Iterator[Alternative]:
-    """This release, and those that could have been made instead."""
+    """This release, of which the metrics are ``measured``, and those that could have been made
+    instead."""
     if not compared:
         return
     names = [("this release", {}), *compared]
@@ -374,7 +374,9 @@ def _alternatives(
             base = {n: v for n, v in base.items() if n not in ("k", "max_risk")}
         try:
             options = {**base, "detail": True, **plain(changes)}
-            rows = _rows(session, "anonymize_metrics", source, options)
+            rows = measured if i == 0 else _rows(
+                session, "anonymize_metrics", source, options
+            )
         except KanonError as refusal:
             yield Alternative(label, i == 0, refused=str(refusal))
             continue

@@ -241,9 +241,14 @@ def without_seed(call: GroupingCall) -> GroupingCall:
     return replace(call, task=replace(call.task, seed=0)) if call.task.secret else call
 
 
-def manifest_sql(call: GroupingCall, release: str) -> str:
-    """The SQL of anonymize_manifest(); ``release``: the text of the release, without a secret
-    seed."""
+def manifest_sql(call: GroupingCall, release: str, measured: bool = False) -> str:
+    """The SQL of anonymize_manifest().
+
+    Args:
+        call: the call.
+        release: the text of the release, without a secret seed.
+        measured: whether a column more holds the list of all metrics, the same in each row.
+    """
     facts, metrics = facts_and_metrics(call)
     rest = call.roles.rest
     hidden = "grouped.hidden" if call.roles.open else "[]::VARCHAR[]"
@@ -253,6 +258,8 @@ def manifest_sql(call: GroupingCall, release: str) -> str:
         "manifest.call",
         facts=facts,
         metrics=metrics,
+        measured=f", {metrics} AS measured" if measured else "",
+        every=", measured" if measured else "",
         dropped=listed((*helpers(call.roles), *call.roles.identifiers)),
         passing=passing(call).removesuffix(keep) if call.release.keep_order else passing(call),
         one_released=one_empty_row("__kanon_released"),

@@ -8,7 +8,7 @@ grouped, labels, classes, sizes, check. What stands around them depends on the c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.call.call import Call, GroupingCall, read_call
@@ -78,6 +78,16 @@ def plan(name: str, relation: object, options: Mapping[str, Any], catalog: Catal
         return Plan(ledger_check_sql(ledger, options), relations_of_ledger(ledger))
     call = read_call(name, relation, options, catalog)
     text = GROUPING[name](call) if isinstance(call, GroupingCall) else AUDITING[name](call)
+    return Plan(text, relations_of(call), unsure_columns(call.source, options))
+
+
+def measured_manifest(relation: object, options: Mapping[str, Any], catalog: Catalog) -> Plan:
+    """The plan of anonymize_manifest, where a column more holds all metrics: what a report needs
+    of both calls, from one run. The rest as of ``plan``."""
+    call = read_call("anonymize_manifest", relation, options, catalog)
+    assert isinstance(call, GroupingCall)
+    call = replace(call, measure=replace(call.measure, detail=True))
+    text = manifest_sql(call, _release(without_seed(call)), measured=True)
     return Plan(text, relations_of(call), unsure_columns(call.source, options))
 
 

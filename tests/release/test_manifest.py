@@ -10,6 +10,8 @@ import duckdb
 import pytest
 
 import kanon_sql
+from kanon_sql.api.release import manifest_and_metrics, read_manifest
+from kanon_sql.duckdb.session import Session, relation_and_options
 from kanon_sql.measure.metrics import Metric
 from kanon_sql.plan.manifest import OF_WHOLE, PUBLIC
 from tests.support.manifests import PLAIN, manifest_of, plain_digest, reference_digest
@@ -276,3 +278,24 @@ def test_a_frame_in_a_frame_out() -> None:
     made: Any = kanon_sql.anonymize_manifest(frame, k=3, sensitive=["flu"])
     assert made.column_names == ["section", "entry", "value", "description"]
     assert PLAIN.count("sha256") == 3
+
+
+@pytest.mark.parametrize("options", [{"nulls": "suppress"}, {"l": 2, "sensitive": ["flag"]}])
+def test_a_run_for_both_gives_the_manifest_and_the_metrics_of_the_calls(
+    typed: Connection, options: dict[str, Any]
+) -> None:
+    asked = {"k": 4, "quasi_identifiers": ["small", "gap"], "others": "drop", "seed": 3, **options}
+    with Session(typed) as session:
+        source, held = relation_and_options(session, "typed", asked)
+        manifest, metrics = manifest_and_metrics(session, source, held)
+        assert manifest == read_manifest(session, source, held)
+        alone = session.run(
+            "anonymize_metrics", source, {**held, "detail": True}, lambda rows: rows.fetchall()
+        )
+
+    def steady(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Without those that differ from run to run."""
+        return [row for row in rows if row[0] != "grouping_cache" and row[3] != "seconds"]
+
+    assert len(metrics) == len(alone)
+    assert steady(metrics) == steady(alone)
