@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kanon_sql.audit.reading import Places
-from kanon_sql.hierarchies.from_values import KEY_PATTERN
+from kanon_sql.hierarchies.kinds import KEY_PATTERN
 from kanon_sql.hierarchies.tree import Tree
 
 

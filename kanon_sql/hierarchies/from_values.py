@@ -11,11 +11,8 @@ import numpy as np
 import polars as pl
 
 from kanon_sql.errors import DataError
-from kanon_sql.hierarchies.kinds import MASKS, ROOT, Options
+from kanon_sql.hierarchies.kinds import KEY_PATTERN, MASKS, ROOT, Options
 from kanon_sql.hierarchies.numeric_bins import bin_levels, read_numbers
-
-KEY_PATTERN = r"^([+-]?[0-9]+)\.0+$"
-"""Numbers that end in zeros only; their key is the group, so that 39.0 and 39 are one value."""
 
 DATE = (
     r"^([0-9]{4,6})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"

@@ -37,6 +37,9 @@ NOMINAL = "flat"
 DATED = ("DATE", "TIMESTAMP")
 MOST_LEVELS = 64
 MASKS = "*#?_~@"
+KEY_PATTERN = r"^([+-]?[0-9]+)\.0+$"
+"""Numbers that end in zeros only; their key is the group, so that 39.0 and 39 are one value."""
+
 Options = Mapping[str, Any]
 
 

@@ -17,6 +17,7 @@ import gc
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from numba import version_info
@@ -265,3 +266,27 @@ def _find_compiler() -> Any:
 
 late_compiler: Any = _find_compiler()
 """What njit takes as pipeline_class; None where this numba is unknown."""
+
+
+def _load_without_blas() -> None:
+    """Loads numba's functions of arrays without scipy's linear algebra, which nothing here needs
+    and which takes a tenth of a second. Whoever multiplies matrices loads it then."""
+    try:
+        import numba.np.linalg
+
+        # as Any: numba tells no types of these
+        linalg: Any = numba.np.linalg
+        needed = linalg.ensure_blas
+    except (ImportError, AttributeError):
+        return
+    linalg.ensure_blas = lambda: None
+    try:
+        arrays: Any = import_module("numba.np.arraymath")
+        if hasattr(arrays, "ensure_blas"):
+            arrays.ensure_blas = needed
+    finally:
+        linalg.ensure_blas = needed
+
+
+if late_compiler is not None:
+    _load_without_blas()

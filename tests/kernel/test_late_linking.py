@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -175,3 +177,21 @@ def test_without_the_known_compiler_the_results_are_the_same(
     first, second, _ = chain()
     assert first(np.arange(5.0)) == pytest.approx(10.0 / 3.0 + 10.0)
     assert any("second" in name for name in made(second)[0])
+
+
+WITHOUT_BLAS = """
+import sys
+import kanon_sql.kernel.jit
+from numba import njit
+import numpy as np
+print(njit(lambda a: a.sum())(np.arange(3.0)), "scipy.linalg" in sys.modules)
+print(njit(lambda a: np.dot(a, a))(np.eye(2) * 3.0).tolist(), "scipy.linalg" in sys.modules)
+"""
+
+
+def test_linear_algebra_is_loaded_by_those_who_need_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_BLAS], capture_output=True, text=True, check=True,
+        timeout=120,
+    )
+    assert done.stdout == "3.0 False\n[[9.0, 0.0], [0.0, 9.0]] True\n"
