@@ -40,7 +40,6 @@ from kanon_sql.methods.local_search.penalty import (
     reach,
 )
 from kanon_sql.methods.local_search.state import (
-    Attempts,
     Changes,
     Cycle,
     DistinctPoints,
@@ -56,8 +55,14 @@ TOLERANCE = 1e-11
 """What a change must gain at temperature 0, as a share of the record's own unit: far more than
 rounding errors, so that they make no change seem a gain."""
 
+RARELY = 12
+"""One step in 256 / RARELY proposes to dissolve a group or to make one."""
+
 PULL = 64
 """PULL of 256 other steps bring the neighbour to the record's group, the rest the record to its."""
+
+CLOSE = 16
+"""How many of the nearest sites are looked at when a group is dissolved."""
 
 ALIKE = 8
 """How many records of one site are looked at when a group is made."""
@@ -133,9 +138,9 @@ def limit_of(unit: float, bits: Any, warmth: float) -> Any:
 
 
 @inlined
-def is_rare(attempts: Attempts, bits: Any) -> Any:
+def is_rare(bits: Any) -> Any:
     """Whether a step proposes to dissolve a group or to make one."""
-    return _pick(bits, 12, 8, 256) < attempts.rarely
+    return _pick(bits, 12, 8, 256) < RARELY
 
 
 @inlined
@@ -146,7 +151,7 @@ def weigh(search: LocalSearch, i: int, bits: Any, limit: float) -> Any:
     The mover is -1 where nothing is to be done, the last -1 where it is to join the other group.
     All follows from the two groups, wherever else they are not changed.
     """
-    data, groups, sites, _, _, k, _, penalty, _ = search
+    data, groups, sites, _, _, k, _, penalty = search
     labels, sizes = groups.labels, groups.sizes
     # one of the two is to join the other's group
     mover, stays = i, _neighbour(data, sites, i, bits)
@@ -175,7 +180,7 @@ def weigh(search: LocalSearch, i: int, bits: Any, limit: float) -> Any:
 def _dissolve(search: LocalSearch, g: int, bits: Any, limit: float, room: Moved) -> bool:
     """Puts the members of group g, one by one, into the group nearby that grows least; undone if
     that costs more than the limit."""
-    data, groups, sites, spare, _, k, changes, penalty, _ = search
+    data, groups, sites, spare, _, k, changes, penalty = search
     labels, sizes, near = groups.labels, groups.sizes, sites.near
     count, total, done = sizes[g], -cost(data, g, groups), 0
     moved, into = room
@@ -190,7 +195,7 @@ def _dissolve(search: LocalSearch, g: int, bits: Any, limit: float, room: Moved)
         best, least = -1, np.inf
         if visited.shape[0] > 0:
             visited[-1] += 1
-        for rank in range(min(near.shape[1], search.attempts.close) + 1):
+        for rank in range(min(near.shape[1], CLOSE) + 1):
             site = sites.site_of[i] if rank == 0 else near[sites.site_of[i], rank - 1]
             b = labels[_at_site(sites, site, bits)]
             # g itself is to go, and one with the most records is full
@@ -234,7 +239,7 @@ def _dissolve(search: LocalSearch, g: int, bits: Any, limit: float, room: Moved)
 def _create(search: LocalSearch, i: int, bits: Any, limit: float, moved: Moved) -> bool:
     """Makes a group of record i and the k-1 nearest that other groups can do without; undone if
     that costs more than the limit."""
-    data, groups, sites, spare, _, k, changes, penalty, _ = search
+    data, groups, sites, spare, _, k, changes, penalty = search
     labels, sizes = groups.labels, groups.sizes
     site_of, start, order, near = sites
     record, origin = moved
@@ -297,7 +302,7 @@ def anneal(
 ) -> None:
     """Steps first .. last - 1, all within the cycle; of those that were judged before, what was
     found is taken where neither group was changed since."""
-    data, groups, _, _, unit, k, changes, penalty, _ = search
+    data, groups, _, _, unit, k, changes, penalty = search
     labels, sizes, n = groups.labels, groups.sizes, groups.labels.shape[0]
     known, seen, most = judged.proposals, changes.last, largest(penalty, k) + 1
     moved = Moved(np.empty(most, np.int64), np.empty(most, np.int64))
@@ -319,7 +324,7 @@ def anneal(
             i = step % n
             bits = scramble(number_of(penalty, step))
             limit = limit_of(unit[i], bits, warmth)
-            if is_rare(search.attempts, bits):
+            if is_rare(bits):
                 if sizes[labels[i]] == k:
                     _dissolve(search, labels[i], bits, limit, moved)
                 else:

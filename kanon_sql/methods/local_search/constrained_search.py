@@ -27,13 +27,7 @@ from kanon_sql.methods.local_search.refine import (
     load_groups,
     loss_of,
 )
-from kanon_sql.methods.local_search.state import (
-    OFTEN,
-    Cycle,
-    DistinctPoints,
-    LocalSearch,
-    no_changes,
-)
+from kanon_sql.methods.local_search.state import Cycle, DistinctPoints, LocalSearch, no_changes
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Labels, LossPoints, Points
 from kanon_sql.privacy.demands import Demands
@@ -114,8 +108,7 @@ class ConstrainedSearch:
             demands, held, kept_codes(demands, labels, groups_at_most), self._price, ROOM * k, seed
         )
         changes = no_changes(groups_at_most, k, ground.sites)
-        sites = ground.sites
-        self._work = LocalSearch(data, groups, sites, spare, unit, k, changes, penalty, OFTEN)
+        self._work = LocalSearch(data, groups, ground.sites, spare, unit, k, changes, penalty)
         self._watch, self._beat, self.step = watch, watch.beat(), 0
 
     def cycle(

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
+from kanon_sql.methods.local_search.annealing import CLOSE, RARELY
 from kanon_sql.methods.local_search.moves_by_squared_error import has_tallies
-from kanon_sql.methods.local_search.state import OFTEN
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Codes, Labels, LossPoints, Points
 
@@ -24,7 +24,7 @@ take ten seconds or more, and there are five cycles or more."""
 def is_hopeless(points: Points, k: int, steps: int, room: int, capacity: int) -> bool:
     """Whether a search with cycles of so many steps looks at too many records.
 
-    Some of 256 steps dissolve a class or make one. There k records leave; each looks at the closest
+    RARELY of 256 steps dissolve a class or make one. There k records leave; each looks at CLOSE
     classes, and is compared to all members of the one that it joins: in every column of codes,
     unless these are tallied, or once for the information loss. And where a search begins by slices
     of the sensitive values, up to k records that are left look at all others.
@@ -40,7 +40,7 @@ def is_hopeless(points: Points, k: int, steps: int, room: int, capacity: int) ->
         compared = 1
     else:
         compared = 0 if has_tallies(points, room, capacity) else columns
-    moved = steps * OFTEN.rarely // 256 * k * (OFTEN.close + compared * k)
+    moved = steps * RARELY // 256 * k * (CLOSE + compared * k)
     left = k * len(points) * (columns + points.numeric.shape[1])
     return int(moved + left) > HOPELESS
 

@@ -67,7 +67,7 @@ def _judge(search: LocalSearch, cycle: Cycle, judged: Judged) -> None:
                 warmth = warmth_at(cycle, step)
             bits = scramble(number_of(penalty, step))
             a = b = mover = other = np.int64(-1)
-            if not is_rare(search.attempts, bits):
+            if not is_rare(bits):
                 i = step % n
                 limit = limit_of(unit[i], bits, warmth)
                 a, b, mover, other = weigh(search, i, bits, limit)

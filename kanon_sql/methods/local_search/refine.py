@@ -21,8 +21,6 @@ from kanon_sql.methods.local_search.moves_by_information_loss import pack_record
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
 from kanon_sql.methods.local_search.penalty import Free
 from kanon_sql.methods.local_search.state import (
-    OFTEN,
-    SELDOM,
     Cycle,
     DistinctPoints,
     LocalSearch,
@@ -287,11 +285,7 @@ class Refining:
         if self._ground.spread is not None:
             unit = np.sqrt(self._ground.spread * unit)
         changes = no_changes(n // k, k, self._ground.sites)
-        points = self._ground.points
-        by_loss = isinstance(points, LossPoints)
-        attempts = OFTEN if by_loss or points.codes.shape[1] > 0 else SELDOM
-        sites = self._ground.sites
-        return LocalSearch(data, groups, sites, spare, unit, k, changes, Free(), attempts)
+        return LocalSearch(data, groups, self._ground.sites, spare, unit, k, changes, Free())
 
     def _anneal(self, cycle: Cycle, ahead: int) -> None:
         self._judging.anneal(self._work, cycle, self.step, ahead, self._beat)

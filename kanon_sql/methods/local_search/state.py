@@ -78,23 +78,6 @@ def no_changes(groups: int, k: int, sites: DistinctPoints) -> Changes:
     return Changes(*(np.zeros(m, np.int64) for m in (1, groups, 1, groups, *noted)))
 
 
-class Attempts(NamedTuple):
-    """How often it is tried to dissolve a group or to make one, and how hard.
-
-    Attributes:
-        rarely: one step in 256 / rarely does.
-        close: how many of the nearest sites are looked at when a group is dissolved.
-    """
-
-    rarely: int
-    close: int
-
-
-OFTEN, SELDOM = Attempts(12, 16), Attempts(7, 6)
-"""An attempt takes as long as dozens of other steps. Seldom is enough for squared errors of numbers
-alone. Where there are codes, many groups are as near as others, and fewer attempts find less."""
-
-
 class LocalSearch(NamedTuple):
     """What the search works on.
 
@@ -107,7 +90,6 @@ class LocalSearch(NamedTuple):
         k: the least group size.
         changes: which groups were changed.
         penalty: what the groups are held to beside their least size: Free, or a Penalty.
-        attempts: how often it is tried to dissolve a group or to make one.
     """
 
     data: Any
@@ -118,7 +100,6 @@ class LocalSearch(NamedTuple):
     k: int
     changes: Changes
     penalty: Any
-    attempts: Attempts
 
 
 class Judged(NamedTuple):
