@@ -313,7 +313,7 @@ METRICS = (
     Metric("seconds_generalize",
            filled("generalized - ${finished}", finished=_grouped("finished")), "seconds",
            "aggregating the released values of each class, and building the released rows"),
-    Metric("seconds_verify", "verified - generalized", "seconds",
+    Metric("seconds_verify", "greatest(verified - generalized, 0)", "seconds",
            "counting the classes of the released rows"),
     Metric("method", "${method}", "", "the method that grouped the rows", True),
     Metric("gamma", _grouped("gamma"), "",

@@ -95,7 +95,8 @@ def counts(con: Connection, released: str, columns: Sequence[str]) -> list[int]:
     "k := 4, column_weights := {'age': 2}, representation := 'interval', block_rows := 1",
 ])
 def test_each_part_is_released_as_if_there_were_no_other(con: Connection, options: str) -> None:
-    called = f"{CALL}, {options}"
+    named = "" if "method" in options else ", method := 'mdav_star'"  # as with within
+    called = f"{CALL}, {options}{named}"
     if "optimal_1d" in options:
         called = f"quasi_identifiers := ['age'], others := 'drop', {options}"
     con.execute(
