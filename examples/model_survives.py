@@ -111,7 +111,7 @@ class Task:
         """The release of the training rows: a class is sensitive, a number is generalized."""
         names = [name for name in table if self.one is None or name != self.target]
         sensitive = [] if self.one is None else [self.target]
-        return (f"FROM anonymize('train', k={k}, quasi_identifiers={names}, "
+        return (f"FROM anonymize('train', k={k}, method='mdav_star', quasi_identifiers={names}, "
                 f"sensitive={sensitive}::VARCHAR[]{more and f', {more}'})")
 
     def outcome(self, table: Table) -> Numbers:
@@ -253,7 +253,7 @@ def means(con: duckdb.DuckDBPyConnection, ks: Sequence[int]) -> Iterator[Mean]:
     con.execute(f"CREATE OR REPLACE TABLE people AS FROM '{CENSUS}'")
     for k in ks:
         released = {
-            shown: f"FROM anonymize('people', k={k}, representation='{shown}')"
+            shown: f"FROM anonymize('people', k={k}, method='mdav_star', representation='{shown}')"
             for shown in ("centroid", "median", "bounds")
         }
         for column in SKEWED:

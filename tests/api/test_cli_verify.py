@@ -28,7 +28,7 @@ def test_release_and_verify_in_the_shell(
         "--suppress", "0.05",
     ]) == 0
     assert capsys.readouterr().err.splitlines()[-1].startswith(
-        "kanon: 60 rows in out.parquet, 15 classes of 4 or more, information loss "
+        "kanon: 60 rows in out.parquet, 14 classes of 4 or more, information loss "
     )
     assert main(["verify", "out.parquet"]) == 0
     assert capsys.readouterr().out.startswith("out.parquet: ok. ")

@@ -247,7 +247,7 @@ def test_the_display_is_small_escaped_and_holds_no_value(tmp_path: Path) -> None
         shown = kanon_sql.release(frame, k=3, sensitive=["note"], to=to)._repr_html_()
         assert "<script" not in shown and "&lt;script&gt;" in shown and "<b>.parquet" not in shown
         assert "secret" not in shown and "61" not in shown
-        assert "mdav_star" in shown and "<td>k</td><td>3</td>" in shown
+        assert "optimal_1d" in shown and "<td>k</td><td>3</td>" in shown
         assert "<td>quasi_identifier</td><td>BIGINT</td>" in shown
         assert len(shown) < 4000
     wide = pl.DataFrame({f"column {i:03}": [1, 1, 2, 2] for i in range(90)})

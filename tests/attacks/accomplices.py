@@ -112,6 +112,7 @@ def run(con: Connection) -> list[Attack]:
     naive = attack(before, truth, by_mean)
     counts = "persons whose age they know exactly"
     agreed = float((~smallest(binned)["age"].str.contains(r"\[|\*")).mean())  # type: ignore[arg-type]
+    oldest = sum(age == AGES[-1] for age in truth.values()) / len(truth)
     extreme = sum(age in (AGES[0], AGES[-1]) for age in truth.values()) / len(truth)
     ends = float((~smallest(larger)["age"].is_between(AGES[0] + 1e-6, AGES[-1] - 1e-6)).mean())  # type: ignore[arg-type]
     return [
@@ -123,9 +124,11 @@ def run(con: Connection) -> list[Attack]:
                "a mean that is rounded to the year leaves five ages in a row: all but one of them "
                "are impossible only for persons of the lowest age that there is, or the highest"),
         Attack("k - 1 accomplices, bins of ten", counts, naive,
-               attack(binned, truth, labels(con)), agreed,
+               attack(binned, truth, labels(con)),
+               min(1.0, agreed + by_chance(oldest, oldest / len(truth))),
                "a bin says of the last person at most in which half of it, ten years or more: "
-               "known are the ages that are published because a class agrees on them"),
+               "known are the ages that are published because a class agrees on them, and the "
+               "highest that there is, which is alone in its half"),
         Attack(f"{ACCOMPLICES} accomplices, k = {2 * K}", counts, naive,
                attack(larger, truth, by_mean), ends,
                "the sum of several ages is known, and each of them only where all are the lowest "

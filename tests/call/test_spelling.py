@@ -252,7 +252,7 @@ REFUSED = {
     "you mean 'centroid'?",
     "'patients', k=5, gamma=-1, method='v_mdav'": "gamma must be 'best' or a number from 0 to "
     "1e+09. Got -1.",
-    "'patients', k=5, gamma=0.5": "The method 'mdav_star' takes no gamma. Leave it out, or use "
+    "'patients', k=5, gamma=0.5": "The method 'auto' takes no gamma. Leave it out, or use "
     "v_mdav.",
     "'patients', k=5, seed=-1": "seed must be a whole number of 0 or more. Got -1.",
     "'patients', k=5, class_id='yes'": "class_id must be true or false. Got 'yes'.",
