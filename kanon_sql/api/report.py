@@ -30,6 +30,7 @@ from kanon_sql.duckdb.session import (
 )
 from kanon_sql.errors import DataError, KanonError, OptionError, did_you_mean
 from kanon_sql.jobs.forks import refuse_forked
+from kanon_sql.methods.auto import TOLD
 from kanon_sql.names import caseless, quoted
 from kanon_sql.output.whole import beside
 from kanon_sql.plan.hierarchies import hierarchy_sql
@@ -198,9 +199,10 @@ def _stated(rows: Rows, exact: bool) -> dict[str, tuple[float | None, str, str]]
 
 
 def _notices(rows: Rows) -> tuple[str, ...]:
-    """What a user should know of the release, each once."""
+    """What a user should know of the release, each once. The method is told elsewhere."""
     return tuple(dict.fromkeys(
-        str(text) for name, _, text, *_ in rows if name == "notice" and text
+        str(text) for name, _, text, *_ in rows
+        if name == "notice" and text and not text.startswith(TOLD)
     ))
 
 

@@ -264,7 +264,8 @@ class TableRelease(Release, Generic[Kept]):
     def _numbers(self) -> Mapping[str, Any]:
         """The metrics by name, without those that are NULL: of a file, as its manifest has them."""
         if self.path is not None:
-            return {"method": self.manifest["options"]["method"], **self.manifest["metrics"]}
+            asked, chosen = (self.manifest[each].get("method") for each in ("options", "release"))
+            return {"method": chosen or asked, **self.manifest["metrics"]}
         return self.metrics
 
     def _table(self, call: str) -> Any:

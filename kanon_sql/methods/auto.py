@@ -47,6 +47,9 @@ AUTO = Method(
     geometries={"sse": SQUARED, "loss": LOSS},
 )
 
+TOLD = "The method 'auto' chose "
+"""How it begins what is told of a choice."""
+
 CHOSEN = ("mdav_star", "k_member", "optimal_1d", "best")
 """The methods that it may choose."""
 
@@ -125,4 +128,4 @@ def _as(task: GroupTask, method: Method, refined: bool) -> GroupTask:
 
 
 def _told(name: str, refined: bool, why: str) -> str:
-    return f"The method 'auto' chose {name}{', refined' if refined else ''}: {why}."
+    return f"{TOLD}{name}{', refined' if refined else ''}: {why}."

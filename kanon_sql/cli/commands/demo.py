@@ -69,7 +69,7 @@ def _figures(con: duckdb.DuckDBPyConnection, call: str) -> str:
 def demo(**arguments: Any) -> None:
     """Anonymizes UCI Adult and shows the call, rows before and after, and five figures.
 
-    Without options, by k = 5 and method mdav_star.
+    Without options, by k = 5 and method auto.
     """
     defaults = {"k": 5, "method": OPTIONS["method"].default, "seed": OPTIONS["seed"].default}
     typed = {name: OPTIONS[name].read(value) for name, value in checked(arguments).items()}
