@@ -83,7 +83,8 @@ def check_release(
         before = None if source is None else session.source(source)
         asked = _Asked(session, released, held, away, looked_over)
         _refuse_unknown("allowed", looked_over, released)
-        _refuse_unknown("identifiers", away, before)
+        gone = [name for name in away if not has(released.columns or (), name)]
+        _refuse_unknown("identifiers", gone, before)
         roles = asked.rows("anonymize_roles", ROLES)
         said = next(_of_columns(asked, roles), None) or next(_of_classes(asked), None)
         if said is None and before is not None:
@@ -184,7 +185,10 @@ def _of_rows(
     counts = (f"(SELECT count(*) FROM {each.sql})" for each in (source, release))
     ((rows, released),) = session.rows(f"SELECT {', '.join(counts)}")
     least, most = (0, floor(share * rows)) if lost is None else (lost, lost)
-    if not least <= rows - released <= most:
+    if released > rows:
+        yield (f"The source has {rows} rows and the release {released}, which is more. Give its "
+               "own source.")
+    elif not least <= rows - released <= most:
         yield (f"The source has {rows} rows and the release {released}: {rows - released} are left "
                f"out, and the check allows {least} to {most}.")
 
