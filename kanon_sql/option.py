@@ -38,6 +38,8 @@ class Option:
         relation: whether its value names another relation.
         common: whether most users want it, so that the help of a command lists it.
         topic: what it is about, in the help of a command, where not what its dataclass is about.
+        proven: whether the query checks that the release keeps it, by the argument in
+            docs/proof.md. What any other option is for is measured at most.
         compiles: a value with which a method needs other kernels than without, if there is one.
     """
 
@@ -52,6 +54,7 @@ class Option:
     relation: bool = False
     common: bool = False
     topic: str | None = None
+    proven: bool = False
     compiles: Any = None
 
     def read(self, value: Any) -> Any:

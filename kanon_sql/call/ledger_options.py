@@ -38,7 +38,7 @@ class LedgerOptions:
         "release continues. Create it by CREATE TABLE releases AS FROM anonymize_ledger(...), and "
         "after each release INSERT INTO releases FROM anonymize_ledger(..., ledger='releases'). "
         "Requires entity.",
-        relation=True, calls=LEDGER_CALLS,
+        relation=True, calls=LEDGER_CALLS, proven=True,
     )
     attacker: str | None = option(
         None, one_of(ATTACKERS, elsewhere=renamed.VALUES["attacker"]),

@@ -82,7 +82,7 @@ class RoleOptions:
         "counts persons, and with entity_rows 'together' suppress and privacy models do too. The "
         "column is dropped.",
         default_text="declared, else none: each row is a different person",
-        calls=(*GROUPING_CALLS, "k_anonymity"), columns=True, common=True,
+        calls=(*GROUPING_CALLS, "k_anonymity"), columns=True, common=True, proven=True,
     )
     entity_rows: str = option(
         "together", one_of(ENTITY_ROWS),
@@ -127,7 +127,7 @@ class GroupOptions:
         "The minimum number of released rows that share each combination of quasi-identifiers. In "
         "audits, where it is optional, classes, rows and persons below k are counted.",
         type="INTEGER", default_text="must be given", calls=(*ALL_CALLS, LEDGER_CHECK),
-        common=True, topic="models",
+        common=True, topic="models", proven=True,
     )
     method: str = option(
         "auto", one_of(CHOICES, elsewhere=WISHED_METHODS),

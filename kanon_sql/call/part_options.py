@@ -27,6 +27,7 @@ class PartOptions:
         "released unchanged, and count as columns of every released combination.",
         type="VARCHAR[]", default_text="declared, else none",
         calls=(*PART_CALLS, "k_anonymity"), columns=True, common=True, topic="roles",
+        proven=True,
     )
     small_parts: str = option(
         "error", one_of(SMALL_PARTS),

@@ -22,7 +22,7 @@ class RiskOptions:
         None, risk,
         "The maximum prosecutor risk, the chance to find a person's row, in place of k: k is the "
         "smallest integer that is at least 1 / max_risk, so 0.09 gives 12.",
-        type="DOUBLE", calls=ALL_CALLS, common=True, topic="models",
+        type="DOUBLE", calls=ALL_CALLS, common=True, topic="models", proven=True,
     )
     population: str | None = option(
         None, name_like("'census'"),

@@ -20,7 +20,7 @@ class AverageRiskOptions:
         "The maximum mean prosecutor risk over the released rows: classes / rows, or with entity "
         "classes / persons. Classes are merged, the smallest first, until few enough are left. k "
         "still holds for each class.",
-        type="DOUBLE", common=True, topic="models",
+        type="DOUBLE", common=True, topic="models", proven=True,
     )
 
 

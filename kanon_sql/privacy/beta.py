@@ -55,6 +55,7 @@ class BetaOptions(KindOptions):
         None, limit_by_column(threshold(0, 1e6, above=True)),
         "The maximum gain of a value's share in a class over its share of all released rows, as a "
         "multiple of the latter (beta-likeness)" + BY_COLUMN % "2", type=NUMBERS, calls=CALLS,
+        proven=True,
     )
     beta_kind: str | Mapping[str, str] = option(
         "enhanced", one_by_column(BETA_KINDS),

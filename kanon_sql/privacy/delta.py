@@ -49,7 +49,7 @@ class DeltaOptions(KindOptions):
         None, limit_by_column(threshold(0, 100, above=True)),
         "The maximum absolute logarithm of a value's share of a class over its share of all "
         "released rows, for every value that occurs in them (delta-disclosure privacy)"
-        + BY_COLUMN % "1.5", type=NUMBERS, calls=CALLS,
+        + BY_COLUMN % "1.5", type=NUMBERS, calls=CALLS, proven=True,
     )
 
 

@@ -39,7 +39,7 @@ class AlphaOptions(KindOptions):
         "The maximum share of a class that a sensitive value may have, above 0. It applies to "
         "every value, or only to sensitive_values if they are given. Give a number, one by value: "
         "MAP {'HIV': 0.1, 'Flu': 0.5}, or one by column: {'disease': 0.5}.",
-        type=NUMBERS, calls=CALLS,
+        type=NUMBERS, calls=CALLS, proven=True,
     )
 
     @staticmethod

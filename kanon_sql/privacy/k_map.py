@@ -21,7 +21,7 @@ class KMapOptions:
         "quasi-identifier of the person lies between the least and greatest value of the rows of "
         "the class (numbers, dates, times), or is one of their values. NULL covers only NULL. "
         "Classes are merged until each covers enough.",
-        type="INTEGER", calls=GROUPING_CALLS, common=True, topic="models",
+        type="INTEGER", calls=GROUPING_CALLS, common=True, topic="models", proven=True,
     )
 
 

@@ -75,6 +75,7 @@ class DiversityOptions(KindOptions):
         None, limit_by_column(threshold(2, 1e9)),
         "The minimum number of values of the sensitive column in each class, counted as "
         "diversity_kind says" + BY_COLUMN % "3", type=NUMBERS, calls=CALLS, common=True,
+        proven=True,
     )
     diversity_kind: str | Mapping[str, str] = option(
         "distinct", one_by_column(DIVERSITY_KINDS),

@@ -67,7 +67,7 @@ class ClosenessOptions(KindOptions):
         None, limit_by_column(threshold(0, 1)),
         "The maximum earth mover's distance, from 0 to 1, between the sensitive values of a class "
         "and those of all released rows (t-closeness)" + BY_COLUMN % "0.2",
-        type=NUMBERS, calls=CALLS, common=True,
+        type=NUMBERS, calls=CALLS, common=True, proven=True,
     )
     closeness: str | Mapping[str, str] | None = option(
         None, one_by_column(DISTANCES),

@@ -210,6 +210,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     **{f"methods: {family}": partial(methods, family) for family in FAMILIES},
     **{f"options of {family}": partial(options_of_family, family)
        for family in FAMILIES if own_options(family)},
+    "proven options": lambda: ", ".join(f"`{o.name}`" for o in OPTIONS.values() if o.proven),
     "kinds": kinds,
     "options of kinds": kind_options,
     "metrics": partial(metrics, METRICS),
