@@ -243,8 +243,6 @@ def _write(
         digests = own.con.execute(digest_sql(file_relation(draft))).fetchall()
     if digests != [(manifest["release"]["rows_sha256"],)]:
         raise ReleaseError(CHANGED)
-    with Path(draft).open("rb") as file:
-        os.fsync(file.fileno())
 
 
 def rows_of(

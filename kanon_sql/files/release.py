@@ -13,6 +13,7 @@ import duckdb
 
 from kanon_sql.blocks.driver import release_in_blocks
 from kanon_sql.blocks.request import Request, read_request
+from kanon_sql.duckdb.refused import was_pressed
 from kanon_sql.duckdb.session import Session, reads_of
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError
 from kanon_sql.files.beside_ledger import release_beside_ledger
@@ -170,6 +171,8 @@ def _said(target: Path) -> Iterator[None]:
         said = str(refusal)
         raise DataError(own.get(said, said)) from None
     except (OSError, duckdb.Error) as error:
+        if was_pressed(error):
+            raise KeyboardInterrupt from None
         fault = write_fault(error, target)
         if fault is None and isinstance(error, duckdb.Error):
             fault = read_fault(error)
