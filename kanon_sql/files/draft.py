@@ -86,6 +86,7 @@ def _put_back(target: Path) -> None:
     before = draft_of(target) / BEFORE
     if before.is_dir() and not target.exists():
         before.rename(target)
+        sync_names(target.parent)
 
 
 @contextlib.contextmanager
@@ -97,7 +98,12 @@ def locked(target: Path) -> Iterator[Path]:
     """
     work = draft_of(target)
     work.mkdir(mode=0o700, exist_ok=True)
-    held = os.open(work / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        held = os.open(work / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        with contextlib.suppress(OSError):  # a draft that is begun is not empty, and stays
+            work.rmdir()
+        raise
     try:
         if fcntl is not None:
             try:
@@ -123,10 +129,13 @@ def emptied(work: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def removed(work: Path) -> None:
-    """Takes a draft away, first what would be gone on with."""
-    (work / NAME).unlink(missing_ok=True)
-    shutil.rmtree(work, ignore_errors=True)
+def removed(work: Path, target: Path) -> None:
+    """Takes a draft away, first what would be gone on with; never the output that was there before,
+    unless there is another one."""
+    with contextlib.suppress(OSError):  # what can't be taken away is so by the next run
+        _put_back(target)
+        (work / NAME).unlink(missing_ok=True)
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def names_of(source: Relation) -> list[str]:
@@ -165,6 +174,10 @@ def named(work: Path, target: Path, metrics: Mapping[str, Any]) -> None:
     if target.exists():
         shutil.rmtree(before, ignore_errors=True)
         target.rename(before)
-    output.rename(target)
+    try:
+        output.rename(target)
+    except BaseException:
+        _put_back(target)
+        raise
     sync_names(target.parent)
-    removed(work)
+    removed(work, target)

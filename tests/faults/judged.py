@@ -88,7 +88,7 @@ def _of_speech(ended: Ended, kind: Kind) -> list[str]:
             found.append(f"the message has a value: {said[-600:]}")
     if "Traceback" in said or "RAISED" in said:
         return [*found, f"a traceback: {said[-1500:]}"]
-    if ended.status and kind.speaks and SENTENCE.search(said.rstrip()) is None:
+    if ended.status not in (0, 130) and kind.speaks and SENTENCE.search(said.rstrip()) is None:
         found.append(f"no sentence: {said[-600:]!r}")
     extra = [line for line in said.splitlines() if not NOISE.search(line)]
     if extra and kind.speaks:

@@ -103,7 +103,7 @@ def _run(
     except KeyboardInterrupt:
         status = 130
     except BaseException as error:
-        told_of(error)
+        status = _of_python(error)
     finally:
         with suppress(BaseException):
             sys.stdout.flush()
@@ -118,17 +118,29 @@ def run(door: Door, seed: int) -> None:
     try:
         door.run(seed)
     except KanonError as refusal:
-        os.write(2, f"kanon: {refusal}\n".encode())
+        with suppress(OSError):
+            os.write(2, f"kanon: {refusal}\n".encode())
         raise SystemExit(STATUSES.get(type(refusal).__name__, 3)) from None
 
 
-def told_of(error: BaseException) -> None:
-    """Writes what was raised, and where."""
+def _of_python(error: BaseException) -> int:
+    """The status of a call of Python that raised what is no KanonError: DuckDB's client has words
+    of its own for Ctrl-C, and Python for a lack of memory; all else is written with where it was.
+    """
     import traceback
 
+    from kanon_sql.errors import lacks_memory
+
+    if "Interrupted!" in str(error) or "Query interrupted" in str(error):
+        return 130
+    if lacks_memory(error):
+        with suppress(OSError):
+            os.write(2, f"kanon: {type(error).__name__}: no memory\n".encode())
+        return 4
     lines = traceback.format_exception(error)
     with suppress(OSError):
         os.write(2, "".join(["RAISED\n", *lines]).encode())
+    return RAISED
 
 
 def waited(number: int, limit: float = LIMIT) -> int | None:
