@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
 import duckdb
@@ -28,6 +29,10 @@ NONE = (
 MOVED = (
     "The release was stopped: the ledger {!r} changed while it was made, so that it would not "
     "continue from the last release. Nothing was written; make it again."
+)
+STAYS = (
+    "The release can't be written to {!r}, and its ledger {!r} has it. Delete the rows of release "
+    "{} there, and make it again."
 )
 UNEQUAL = (
     "The release was stopped: its ledger would get other rows than the file. Nothing was written; "
@@ -92,6 +97,51 @@ def unmoved(entry: LedgerEntry | None) -> Iterator[None]:
         if entry is None:
             raise
         raise ReleaseError(MOVED.format(entry.name)) from None
+
+
+class Entered:
+    """Takes back what a release has entered into its ledger if the file can't get its name."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, entry: LedgerEntry | None, to: str) -> None:
+        """
+        Args:
+            con: which has the ledger.
+            entry: how the release is entered; None without a ledger.
+            to: the file, as messages name it.
+        """
+        self._con, self._entry, self._to = con, entry, to
+        self._release: int | None = None
+
+    def __enter__(self) -> Entered:
+        return self
+
+    def is_committed(self) -> None:
+        """The transaction of the release has ended well."""
+        if self._entry is not None:
+            self._release = self._last()
+
+    def _last(self) -> Any:
+        assert self._entry is not None
+        return self._con.execute(_state(self._entry.relation.sql)).fetchall()[0][1]
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is None or self._entry is None or self._release is None:
+            return
+        ledger, taken = self._entry.relation.sql, False
+        with suppress(duckdb.Error):
+            if self._last() == self._release:  # else another one goes on from it already
+                self._con.execute(
+                    f"DROP TABLE {ledger}" if self._entry.begins
+                    else f"DELETE FROM {ledger} WHERE release = {int(self._release)}"
+                )
+                taken = True
+        if not taken:
+            raise ReleaseError(
+                STAYS.format(self._to, self._entry.name, self._release)
+            ) from None
 
 
 def enter(

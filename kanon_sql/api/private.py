@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,14 +62,42 @@ def open_table(session: Session, private: Any, path: Path, record: Mapping[str, 
         ) from None
 
 
+@contextmanager
+def restored(private: Any) -> Iterator[None]:
+    """What stood in the file of the private part stands there again if what is done meanwhile
+    fails: it is what proves the release that stays."""
+    place = Path(private).resolve() if private is not None and is_json(private) else None
+    before = _bytes_of(place)
+    try:
+        yield
+    except BaseException:
+        if place is not None and _bytes_of(place) != before:
+            with suppress(OSError):
+                if before is None:
+                    place.unlink()
+                else:
+                    _write_private(place, before)
+        raise
+
+
+def _bytes_of(place: Path | None) -> bytes | None:
+    if place is None:
+        return None
+    with suppress(OSError):
+        return place.read_bytes()
+    return None
+
+
 def write_private(private: Any, record: Mapping[str, Any]) -> None:
     """Writes the private part to its file, which nobody else may read."""
     if private is None or not is_json(private):
         return
-    place = Path(private).resolve()
+    text = json.dumps(record, indent=1) + "\n"
+    _write_private(Path(private).resolve(), text.encode())
+
+
+def _write_private(place: Path, text: bytes) -> None:
     with beside(place) as draft:
         opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(opened, "w", encoding="utf-8") as file:
-            file.write(json.dumps(record, indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        with os.fdopen(opened, "wb") as file:
+            file.write(text)

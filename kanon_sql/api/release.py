@@ -15,8 +15,14 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.api.ledger_entry import enter, entry_of, unmoved
-from kanon_sql.api.private import is_json, open_table, refuse_private, write_private
+from kanon_sql.api.ledger_entry import Entered, enter, entry_of, unmoved
+from kanon_sql.api.private import (
+    is_json,
+    open_table,
+    refuse_private,
+    restored,
+    write_private,
+)
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation, is_url
 from kanon_sql.duckdb.refused import telling
@@ -108,27 +114,32 @@ def write_release(
         if is_json(private):
             reads.refuse_file("private", Path(private).resolve(), "it")
         entry = entry_of(session, con, options.get("ledger"), held)
-        with beside(path) as draft, unmoved(entry), transaction(session.con):
-            seed = held["seed"] = seed_of(session, source, held)
-            marks = marks_of(session, source, held)
-            manifest = read_manifest(session, source, held)
-            _write(session, source, held, manifest, draft, path)
-            salt, ledger = secrets.token_hex(32), None
-            if entry is not None:
-                enter(session, source, held, entry, manifest["metrics"]["rows_released"])
-                ledger = salted(salt, input_digest(session, entry.relation))
-            record = {
-                "format": 1,
-                "manifest_sha256": manifest[SEAL],
-                "seed": seed,
-                "options": _as_given({name: options[name] for name in options if name in held}),
-                "salt": salt,
-                "input_sha256": salted(salt, input_digest(session, source)),
-                "ledger_sha256": ledger,
-            }
-            open_table(session, private, path, record)
-            # last of all that can fail but for the end of the transaction
-            write_private(private, record)
+        with (
+            restored(private), Entered(session.con, entry, str(path)) as entered,
+            beside(path) as draft,
+        ):
+            with unmoved(entry), transaction(session.con):
+                seed = held["seed"] = seed_of(session, source, held)
+                marks = marks_of(session, source, held)
+                manifest = read_manifest(session, source, held)
+                _write(session, source, held, manifest, draft, path)
+                salt, ledger = secrets.token_hex(32), None
+                if entry is not None:
+                    enter(session, source, held, entry, manifest["metrics"]["rows_released"])
+                    ledger = salted(salt, input_digest(session, entry.relation))
+                record = {
+                    "format": 1,
+                    "manifest_sha256": manifest[SEAL],
+                    "seed": seed,
+                    "options": _as_given({name: options[name] for name in options if name in held}),
+                    "salt": salt,
+                    "input_sha256": salted(salt, input_digest(session, source)),
+                    "ledger_sha256": ledger,
+                }
+                open_table(session, private, path, record)
+                # last of all that can fail but for the end of the transaction
+                write_private(private, record)
+            entered.is_committed()
     return Written(str(path), manifest, record, marks)
 
 
@@ -243,8 +254,6 @@ def _write(
         digests = own.con.execute(digest_sql(file_relation(draft))).fetchall()
     if digests != [(manifest["release"]["rows_sha256"],)]:
         raise ReleaseError(CHANGED)
-    with Path(draft).open("rb") as file:
-        os.fsync(file.fileno())
 
 
 def rows_of(

@@ -17,7 +17,7 @@ from click.shell_completion import shell_complete
 
 from kanon_sql import renamed
 from kanon_sql.call.option_aliases import option_meant
-from kanon_sql.cli.stopping import watching
+from kanon_sql.cli.stopping import stop_at_sigterm, was_terminated, watching
 from kanon_sql.cli.typed import as_typed, notices_typed
 from kanon_sql.errors import (
     LITTLE,
@@ -52,7 +52,8 @@ COMMANDS = {
 }
 """In the order of the help. The module and the function of each have its name."""
 
-DONE, FOUND_WRONG, USAGE, REFUSED, DATA, INTERRUPTED, CLOSED = 0, 1, 2, 3, 4, 130, 141
+DONE, FOUND_WRONG, USAGE, REFUSED, DATA = range(5)
+INTERRUPTED, CLOSED, TERMINATED = 130, 141, 143
 
 STATUSES = {
     DONE: "done",
@@ -63,6 +64,7 @@ STATUSES = {
     DATA: "the data can't be anonymized as requested, or a file can't be read or written",
     INTERRUPTED: "stopped by Ctrl-C; nothing was written",
     CLOSED: "the reader of the output closed it",
+    TERMINATED: "stopped by SIGTERM; nothing was written",
 }
 """What the shell ends with, and why."""
 
@@ -161,7 +163,7 @@ def _sentence(error: click.ClickException, typed: Sequence[str]) -> str:
 def _told(error: BaseException, typed: Sequence[str], stopped: bool) -> tuple[int, str]:
     """The status and the sentence for what went wrong; ``stopped``: whether Ctrl-C was heard."""
     if stopped or isinstance(error, (KeyboardInterrupt, click.Abort)):
-        return INTERRUPTED, "stopped."
+        return TERMINATED if was_terminated() else INTERRUPTED, "stopped."
     if isinstance(error, click.ClickException):
         return USAGE, _sentence(error, typed)
     if isinstance(error, KanonError):
@@ -235,10 +237,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def start() -> NoReturn:
     """What the installed command runs."""
+    stop_at_sigterm()
     status = main()
     # a Ctrl-C that was swallowed below a query comes again a moment later
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if status == INTERRUPTED:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if status in (INTERRUPTED, TERMINATED):
         # Python itself would end as if nobody had heard it, if it came while an import ran
         sys.stdout.flush()
         sys.stderr.flush()

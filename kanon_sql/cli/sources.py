@@ -17,7 +17,8 @@ import duckdb
 from kanon_sql.call.relation import READERS, find_relation, is_file, is_url
 from kanon_sql.cli.stopping import stoppable
 from kanon_sql.duckdb.catalog import ConnectionCatalog
-from kanon_sql.errors import DataError, OptionError, did_you_mean
+from kanon_sql.duckdb.session import UNBEGUN
+from kanon_sql.errors import LITTLE, DataError, OptionError, did_you_mean, lacks_memory
 from kanon_sql.names import literal
 
 STDIN = "-"
@@ -134,7 +135,11 @@ def connection(database: str | None, writes: bool) -> Iterator[duckdb.DuckDBPyCo
             ":memory:" if database is None else database,
             read_only=database is not None and not writes,
         )
-    except duckdb.Error:
+    except duckdb.Error as error:
+        if lacks_memory(error):
+            raise DataError(LITTLE) from None
+        if database is None:
+            raise DataError(UNBEGUN) from None
         raise OptionError(UNOPENED.format(database)) from None
     with stoppable(con):
         con.execute("SET enable_progress_bar = false")

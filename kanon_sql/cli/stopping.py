@@ -1,14 +1,15 @@
 """Ctrl-C while DuckDB runs a query: DuckDB 2.0 itself doesn't hear it, so the connection is told by
-a thread that does."""
+a thread that does. SIGTERM, by which systems end what runs, stops a command in the same way."""
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from kanon_sql.jobs.interrupts import heard, listen
+from kanon_sql.jobs.interrupts import count_as_ctrl_c, heard, listen
 
 if TYPE_CHECKING:  # kanon --help needs no database
     import duckdb
@@ -18,6 +19,26 @@ TURN = 0.1
 
 _open: list[duckdb.DuckDBPyConnection] = []
 """The connections that are told."""
+
+_terminated = False
+
+
+def stop_at_sigterm() -> None:
+    """From now on SIGTERM stops a command as Ctrl-C does: without that the system would end the
+    process, with what is half written still there."""
+    count_as_ctrl_c(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(*_: Any) -> NoReturn:
+    global _terminated
+    _terminated = True
+    raise KeyboardInterrupt
+
+
+def was_terminated() -> bool:
+    """Whether it was SIGTERM that stopped the command."""
+    return _terminated
 
 
 @contextmanager

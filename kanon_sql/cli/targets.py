@@ -20,6 +20,7 @@ from kanon_sql.cli.sources import INSIDE, InputSource, is_database, split_inside
 from kanon_sql.duckdb.session import ENUM, Session, bound
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.names import caseless, literal, quoted
+from kanon_sql.output.durable import sync, sync_names
 from kanon_sql.output.faults import write_fault, writing
 from kanon_sql.output.reads import Reads
 from kanon_sql.output.whole import beside, folder_beside
@@ -268,8 +269,6 @@ def _copy(
         options += ", COMPRESSION none"
     with writing(place.path):
         bound(session.con, f"COPY {rows} TO {literal(draft)} ({options})")
-        with Path(draft).open("rb") as file:
-            os.fsync(file.fileno())
 
 
 def _into_folder(
@@ -296,10 +295,12 @@ def _into_folder(
                 session.con,
                 f"COPY {rows} TO {literal(str(draft))} ({options}, PARTITION_BY ({parted}))",
             )
+        sync(draft)
         if not place.path.exists() or not any(place.path.iterdir()):
             if place.path.exists():
                 place.path.rmdir()
             draft.replace(place.path)
+            sync_names(place.path.parent)
         else:
             _exchange(draft, place.path, near / "before", len(place.by))
 
@@ -317,6 +318,8 @@ def _exchange(draft: Path, place: Path, before: Path, depth: int) -> None:
                 taken.append((kept, own))
             own.parent.mkdir(parents=True, exist_ok=True)
             part.rename(own)
+        for folder, *_ in os.walk(place):
+            sync_names(Path(folder))
     except BaseException:
         for kept, own in taken:
             if not own.exists():

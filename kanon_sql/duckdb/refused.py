@@ -39,7 +39,7 @@ def telling(text: str) -> str:
     return "".join("__kanon_tell" if token == "__kanon_refuse" else token for token in tokens)
 
 
-def refused(error: duckdb.Error) -> Exception:
+def refused(error: duckdb.Error) -> BaseException:
     """The refusal inside a DuckDB error, of the class as which it was raised; of what DuckDB itself
     refuses only that it does, since its text may hold a value."""
     text = str(error).partition("\n\nLINE ")[0].partition(": ")[2]
@@ -48,6 +48,8 @@ def refused(error: duckdb.Error) -> Exception:
         return KINDS[kind](sentence)
     if text == COLLATED or text in (SHADOWED.format(name) for name in FUNCTIONS):
         return OptionError(text)
+    if was_pressed(error):
+        return KeyboardInterrupt()
     failed = INSIDE.search(text)
     if failed and not lacks_memory(error):
         return KanonError(FAILED.format(failed[1]))
@@ -55,6 +57,12 @@ def refused(error: duckdb.Error) -> Exception:
         f"DuckDB can't read the data ({type(error).__name__}). Check that each column holds values "
         "of one type."
     )
+
+
+def was_pressed(error: BaseException) -> bool:
+    """Whether an error of DuckDB's is a Ctrl-C that was raised below it, in a function of ours."""
+    failed = INSIDE.search(str(error))
+    return failed is not None and failed[1] == "KeyboardInterrupt"
 
 
 @contextmanager
@@ -71,9 +79,11 @@ def refusals(missing: Callable[[], ReferencedRelation | None]) -> Iterator[None]
             raise fault from None
         sought = missing()
         said = str(error).partition("\n")[0].partition(": ")[2]
+        if sought is not None:
+            raise OptionError(sought.sentence) from None
         if isinstance(error, duckdb.IOException) and not said.startswith("No files found"):
-            said = UNREAD  # a path may hold a value
-        raise OptionError(sought.sentence if sought else said) from None
+            raise DataError(UNREAD) from None  # a path may hold a value
+        raise OptionError(said) from None
     except duckdb.Error as error:
         fault = read_fault(error)
         if fault is None:

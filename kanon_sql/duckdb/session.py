@@ -33,14 +33,11 @@ from kanon_sql.duckdb.frames import (
 )
 from kanon_sql.duckdb.refused import refusals, telling
 from kanon_sql.duckdb.register import register
-from kanon_sql.errors import (
-    DataError,
-    KanonError,
-    OptionError,
-)
+from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, lacks_memory
 from kanon_sql.hierarchies.kinds import KINDS as OF_HIERARCHIES
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.names import caseless, quoted
+from kanon_sql.output.faults import REASONS
 from kanon_sql.output.reads import Reads
 from kanon_sql.plan.query import methods_sql, plan
 
@@ -62,6 +59,12 @@ ENUM = re.compile(r"ENUM\('([^']|'')*'(, '([^']|'')*')*\)")
 UNREACHED = (
     "DuckDB reads nothing at {!r}. Check the address, and that the extension and the secret for it "
     "are there: by CREATE PERSISTENT SECRET for every connection, or on the one that you give."
+)
+
+UNREAD = "DuckDB can't read {!r}. Check the file and its rights."
+UNBEGUN = (
+    "DuckDB can't begin here, since the system refuses a file. Nothing was written; check how many "
+    "files this process may open."
 )
 
 Connection = duckdb.DuckDBPyConnection
@@ -105,6 +108,9 @@ class Session:
                     self.con.execute("SET enable_progress_bar = false")
         except duckdb.ConnectionException:
             raise OptionError("con is closed. Give an open connection, or none.") from None
+        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+            # a process that may open no further file, or a system without memory
+            raise DataError(LITTLE if lacks_memory(error) else UNBEGUN) from None
         except duckdb.TransactionException:
             raise OptionError(
                 "The transaction of con was stopped by an error before. End it by ROLLBACK first."
@@ -189,6 +195,8 @@ class Session:
                                f"{advice}.")
         if isinstance(error, duckdb.IOException) and "No files found" in str(error):
             return OptionError(f"There is no file {name!r}. Check the path.")
+        if isinstance(error, duckdb.IOException) and any(said in str(error) for said in REASONS):
+            return DataError(UNREAD.format(name))
         return OptionError(f"DuckDB can't read {name!r}. Check that it holds a table.")
 
     def run(

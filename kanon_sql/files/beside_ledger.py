@@ -80,7 +80,7 @@ def _decided(engine: FileEngine, past: LedgerInFiles) -> Known:
         with engine.without_order(), engine.passes.of("following persons", 1):
             decision = asdict(past.decide())
         engine.state.done(LEVELS, engine.levels)
-        engine.state.done("ledger", decision)
+        engine.state.done("ledger", decision, past.folder)
     return Known(**decision)
 
 

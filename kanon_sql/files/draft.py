@@ -20,6 +20,7 @@ from kanon_sql.call.relation import Relation, is_url
 from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import DataError, OptionError
 from kanon_sql.files.state import NAME
+from kanon_sql.output.durable import sync, sync_names
 
 try:
     import fcntl
@@ -85,6 +86,7 @@ def _put_back(target: Path) -> None:
     before = draft_of(target) / BEFORE
     if before.is_dir() and not target.exists():
         before.rename(target)
+        sync_names(target.parent)
 
 
 @contextlib.contextmanager
@@ -96,7 +98,12 @@ def locked(target: Path) -> Iterator[Path]:
     """
     work = draft_of(target)
     work.mkdir(mode=0o700, exist_ok=True)
-    held = os.open(work / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        held = os.open(work / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        with contextlib.suppress(OSError):  # a draft that is begun is not empty, and stays
+            work.rmdir()
+        raise
     try:
         if fcntl is not None:
             try:
@@ -122,10 +129,13 @@ def emptied(work: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def removed(work: Path) -> None:
-    """Takes a draft away, first what would be gone on with."""
-    (work / NAME).unlink(missing_ok=True)
-    shutil.rmtree(work, ignore_errors=True)
+def removed(work: Path, target: Path) -> None:
+    """Takes a draft away, first what would be gone on with; never the output that was there before,
+    unless there is another one."""
+    with contextlib.suppress(OSError):  # what can't be taken away is so by the next run
+        _put_back(target)
+        (work / NAME).unlink(missing_ok=True)
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def names_of(source: Relation) -> list[str]:
@@ -160,8 +170,14 @@ def named(work: Path, target: Path, metrics: Mapping[str, Any]) -> None:
     output, before = work / OUT, work / BEFORE
     public = {name: value for name, value in metrics.items() if name not in UNTOLD}
     (output / "_metrics.json").write_text(json.dumps(public, indent=1), encoding="utf-8")
+    sync(output)
     if target.exists():
         shutil.rmtree(before, ignore_errors=True)
         target.rename(before)
-    output.rename(target)
-    removed(work)
+    try:
+        output.rename(target)
+    except BaseException:
+        _put_back(target)
+        raise
+    sync_names(target.parent)
+    removed(work, target)

@@ -93,7 +93,7 @@ class FileEngine:
             with self.without_order(), self.passes.of("cutting into parts", 1):
                 division = divide(self.session, self.request, size, self._folder_of_parts)
             self.state.done(LEVELS, self.levels)
-            saved = self.state.done("parts", list(division))
+            saved = self.state.done("parts", list(division), self._folder_of_parts)
         packs, *rest = saved
         return Divided(tuple(Pack(*pack) for pack in packs), *rest)
 
@@ -117,13 +117,13 @@ class FileEngine:
         step = f"spool {number}"
         saved = self.state.result(step)
         if saved is None:
+            folder = self.work / "spool" / str(number)
             with self.without_order(), self.passes.of("cutting into blocks", 1):
                 leaves = spool(
-                    self.session, source.request, learned, learned.call.task.block_size(),
-                    self.work / "spool" / str(number),
+                    self.session, source.request, learned, learned.call.task.block_size(), folder
                 )
             self.state.done(LEVELS, self.levels)
-            saved = self.state.done(step, [astuple(leaf) for leaf in leaves])
+            saved = self.state.done(step, [astuple(leaf) for leaf in leaves], folder)
         return [Leaf(*leaf) for leaf in saved]
 
     @contextmanager
@@ -177,7 +177,7 @@ class FileEngine:
             return BlockFacts(**saved)
         with self.session.refusals():
             facts = release_block(con, part.request, call, part.learned, block, self.piece(block))
-        self.state.done(step, asdict(facts))
+        self.state.done(step, asdict(facts), self.piece(block))
         return facts
 
     def pieces(self, parts: Sequence[Part]) -> list[Path]:
@@ -208,7 +208,7 @@ class FileEngine:
             if output is None or not target.exists():
                 with self.session.refusals():
                     output = files.write(con, number, before[number], target)
-                self.state.done(step, list(output))
+                self.state.done(step, list(output), target)
             return Output(*output)
 
         written = self._at_once("writing", one, range(files.many), lambda _: 1)

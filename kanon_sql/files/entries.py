@@ -92,8 +92,6 @@ class Entering:
             opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(opened, "wb") as to, entries.open("rb") as file:
                 shutil.copyfileobj(file, to)
-                to.flush()
-                os.fsync(to.fileno())
         try:
             yield
         except BaseException:

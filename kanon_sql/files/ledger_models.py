@@ -46,7 +46,7 @@ def keep(engine: FileEngine, past: LedgerInFiles, pieces: Sequence[Path]) -> dic
         folder.mkdir(exist_ok=True)
         with engine.passes.of("keeping privacy models", 1):
             found = _kept(past, pieces, folder)
-        engine.state.done(STEP, found)
+        engine.state.done(STEP, found, folder)
     engine.narrowed = {piece: folder / piece.name for piece in pieces if piece.name in found}
     return found
 

@@ -13,8 +13,9 @@ import duckdb
 
 from kanon_sql.blocks.driver import release_in_blocks
 from kanon_sql.blocks.request import Request, read_request
+from kanon_sql.duckdb.refused import was_pressed
 from kanon_sql.duckdb.session import Session, reads_of
-from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError
+from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, lacks_memory
 from kanon_sql.files.beside_ledger import release_beside_ledger
 from kanon_sql.files.draft import (
     OUT,
@@ -73,7 +74,7 @@ def release_files(
             take_back(work)
             if not resume:
                 emptied(work)
-            with _refused(work, begun=(work / NAME).exists()):
+            with _refused(work, target, begun=(work / NAME).exists()), _said(target):
                 _set_up(session.con, work, many, memory)
                 request = read_request(session, _paths(source), options)
                 names = names_of(request.source)
@@ -89,7 +90,7 @@ def release_files(
             state = State(work, asked)
             if not state.begun:
                 emptied(work)
-            with _refused(work), _said(target):
+            with _refused(work, target), _said(target):
                 engine = FileEngine(session, request, state, work, many, Passes(progress))
                 released = _unmoved(
                     lambda: (
@@ -100,9 +101,9 @@ def release_files(
                 )
                 if entering is not None:
                     entering.refuse_moved()
-            metrics = {**released, "files": engine.files, "seconds": perf_counter() - started}
-            with nullcontext() if entering is None else entering.entered(work, state):
-                named(work, target, metrics)
+                metrics = {**released, "files": engine.files, "seconds": perf_counter() - started}
+                with nullcontext() if entering is None else entering.entered(work, state):
+                    named(work, target, metrics)
     return FilesRelease(
         str(target), metrics["files"], metrics["rows_released"], metrics,
         None if entering is None else str(entering.path),
@@ -169,7 +170,13 @@ def _said(target: Path) -> Iterator[None]:
     except DataError as refusal:
         said = str(refusal)
         raise DataError(own.get(said, said)) from None
-    except (OSError, duckdb.Error) as error:
+    except (OSError, duckdb.Error, MemoryError, RuntimeError) as error:
+        if not isinstance(error, (OSError, duckdb.Error)):
+            if not lacks_memory(error):
+                raise
+            raise DataError(LITTLE_FOR_BLOCKS) from None  # it was Python that found none
+        if was_pressed(error):
+            raise KeyboardInterrupt from None
         fault = write_fault(error, target)
         if fault is None and isinstance(error, duckdb.Error):
             fault = read_fault(error)
@@ -178,12 +185,12 @@ def _said(target: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _refused(work: Path, begun: bool = False) -> Iterator[None]:
+def _refused(work: Path, target: Path, begun: bool = False) -> Iterator[None]:
     """No draft of what is refused, and would be again: rows of the source are in it. One that was
     ``begun`` before stays."""
     try:
         yield
     except KanonError as refusal:
         if not begun and AGAIN not in str(refusal):
-            removed(work)
+            removed(work, target)
         raise

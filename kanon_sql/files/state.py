@@ -14,6 +14,7 @@ import duckdb
 
 from kanon_sql.call.relation import is_url
 from kanon_sql.errors import DataError, OptionError
+from kanon_sql.output.durable import sync, sync_names
 from kanon_sql.version import __version__
 
 NAME = "state.json"
@@ -90,13 +91,14 @@ def write_whole(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+    sync_names(path.parent)
 
 
 class State:
     """The steps of a run that are done, and what they found.
 
-    A step is there whole or not at all: what it wrote is renamed, or its folder complete, before
-    its entry is written.
+    A step is there whole or not at all: what it wrote is renamed, or its folder complete, and on
+    the disk, before its entry is written.
 
     Attributes:
         begun: whether a step of this run was done before; else what is in the folder is not of it.
@@ -137,8 +139,12 @@ class State:
         """What a step found; None of one that is not done."""
         return self._told["steps"].get(step)
 
-    def done(self, step: str, result: Any) -> Any:
-        """Notes that a step is done; what it found."""
+    def done(self, step: str, result: Any, *made: Path) -> Any:
+        """Notes that a step is done, when the files and folders that it ``made`` are on the disk;
+        what it found."""
+        for path in made:
+            sync(path)
+            sync_names(path.parent)
         with self._lock:
             self._told["steps"][step] = result
             self._write()

@@ -1,4 +1,4 @@
-"""Ctrl-C, heard in any thread.
+"""Ctrl-C, heard in any thread; and, in the shell, SIGTERM.
 
 Python runs its signal handlers in the main thread only, and that one may be deep inside DuckDB
 while a method runs. The wakeup descriptor of the signal module tells of a signal at once. A process
@@ -13,6 +13,7 @@ import socket
 import threading
 
 _heard = 0
+_ending = {signal.SIGINT}
 _pair: tuple[socket.socket, socket.socket] | None = None
 _lock = threading.Lock()
 
@@ -32,6 +33,11 @@ def listen() -> None:
         signal.set_wakeup_fd(before)
 
 
+def count_as_ctrl_c(number: signal.Signals) -> None:
+    """From now on another signal is heard as Ctrl-C is; it needs a handler of Python."""
+    _ending.add(number)
+
+
 def heard() -> int:
     """How often Ctrl-C was pressed while listening."""
     global _heard
@@ -41,7 +47,7 @@ def heard() -> int:
                 signals = _pair[0].recv(64)
             except OSError:
                 break
-            _heard += signals.count(signal.SIGINT)
+            _heard += sum(map(signals.count, _ending))
         return _heard
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from kanon_sql.output.durable import sync, sync_names
 from kanon_sql.output.faults import writing
 
 try:
@@ -25,7 +26,8 @@ except ImportError:  # on Windows there is no such lock
 
 @contextmanager
 def beside(path: Path) -> Iterator[str]:
-    """A name beside a file, for a draft that takes its place; it is gone if anything fails.
+    """A name beside a file, for a draft that takes its place when it is on the disk; it is gone if
+    anything fails.
 
     Raises:
         DataError: what the disk refuses (see writing).
@@ -33,7 +35,9 @@ def beside(path: Path) -> Iterator[str]:
     with folder_beside(path) as folder:
         draft = folder / "rows"
         yield str(draft)
+        sync(draft)
         draft.replace(path)
+        sync_names(path.parent)
 
 
 @contextmanager
@@ -60,6 +64,9 @@ def _made(path: Path) -> tuple[Path, int | None]:
             return folder, _locked(folder)
         except (BlockingIOError, FileNotFoundError):
             continue  # another run took it for one that was left, before it had its lock
+        except BaseException:
+            folder.rmdir()
+            raise
 
 
 def _locked(folder: Path) -> int | None:

@@ -45,23 +45,46 @@ def test_who_closes_the_pipe_gets_no_traceback(tmp_path: Path) -> None:
     assert done.stdout.startswith(b"sex,age,")
 
 
+@pytest.mark.parametrize("number", [
+    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)
+])
 @pytest.mark.parametrize("arguments", [
     ["sql", "-c", "SELECT count(*) FROM range(1000000000000)"],
     pytest.param(["anonymize", "adult.parquet", "-k", "3", "--effort", "balanced",
                   "--refine-steps", "1000000000", "-o", "out.parquet"], marks=pytest.mark.slow),
 ])
-def test_ctrl_c_ends_with_130_and_leaves_nothing(arguments: list[str], tmp_path: Path) -> None:
+def test_ctrl_c_and_sigterm_leave_nothing(
+    arguments: list[str], number: signal.Signals, tmp_path: Path
+) -> None:
     os.link(adult(), tmp_path / "adult.parquet")
     running = subprocess.Popen(
         [*KANON, *arguments], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     time.sleep(4)  # by then it is at work, or still starting: both must end alike
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     out, err = running.communicate(timeout=120)
-    assert (running.returncode, out) == (130, b"")
+    assert (running.returncode, out) == (128 + number, b"")
     assert err.endswith(b"kanon: stopped.\n")
     assert b"Traceback" not in err
     assert [path.name for path in tmp_path.iterdir()] == ["adult.parquet"]
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_while_the_shell_is_loaded(name: str) -> None:
+    done = subprocess.run([sys.executable, "-c", f"""
+import os, signal, sys
+
+class Pressed:
+    def find_spec(self, name, *_):
+        if name == "click":
+            os.kill(os.getpid(), signal.{name})
+
+sys.meta_path.insert(0, Pressed())
+from kanon_sql.cli.begin import start
+start()
+"""], capture_output=True, check=False, timeout=60)
+    status = 128 + getattr(signal, name)
+    assert (done.returncode, done.stdout, done.stderr) == (status, b"", b"kanon: stopped.\n")
 
 
 def test_help_loads_no_kernel_and_no_command() -> None:

@@ -1,0 +1,360 @@
+"""The doors through which releases go out: what each is given, runs, and leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+NAME, CITY = "mrkname", "mrkcity"
+"""With these begin all values of the identifier, and all of a quasi-identifier."""
+
+MADE = f"""
+    CREATE TABLE made AS
+    SELECT 20 + hash(i) % 60 AS age, '{CITY}' || (hash(i, 1) % 30) AS city,
+           ['Flu', 'Cold', 'Gout', 'Rash'][1 + i % 4] AS ill, '{NAME}' || i AS name
+    FROM range({{rows}}) AS r(i)
+"""
+GIVEN: dict[str, Any] = {
+    "k": 5, "quasi_identifiers": ["age", "city"], "sensitive": ["ill"], "method": "mdav_plus",
+}
+NAMED = {**GIVEN, "identifiers": ["name"]}
+PERSONS = {**GIVEN, "entity": "name"}
+SEED = 3
+"""Of the runs that are judged; what warms up has another, so that no labels are remembered."""
+
+State = Mapping[str, str | None]
+"""What each output is: a digest of what it says; None where it is not there."""
+
+
+@dataclass(frozen=True)
+class Door:
+    """A door.
+
+    Attributes:
+        name: as it is called.
+        prepare: fills an empty folder with what is read, and with what was released before.
+        run: makes the release, in that folder, with a seed.
+        state: what the outputs are.
+        entries: the output that a later release continues from; it may be there without the others
+            where a process was killed, and never lack what another has.
+        goes_on: whether a run that was stopped leaves a draft, with which the next one goes on.
+        outputs: the files and folders that are written.
+        shell: what a shell would type; none of a call of Python.
+    """
+
+    name: str
+    prepare: Callable[[], None]
+    run: Callable[[int], None]
+    state: Callable[[Path], State]
+    outputs: tuple[str, ...]
+    entries: str | None = None
+    goes_on: bool = False
+    shell: Callable[[int], list[str]] | None = None
+
+
+def _made(rows: int = 240) -> Any:
+    import duckdb
+
+    con = duckdb.connect()
+    con.execute("SET threads = 1")
+    con.execute(MADE.format(rows=rows))
+    Path("source").mkdir()
+    Path("out").mkdir()
+    return con
+
+
+def digest(path: Path) -> str | None:
+    """A digest of a file."""
+    return sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+def _of_json(path: Path, *without: str) -> str | None:
+    """The text of a JSON file, without what each run draws anew."""
+    if not path.is_file():
+        return None
+    try:
+        held = json.loads(path.read_text())
+    except ValueError:
+        return "broken"
+    return json.dumps({name: held[name] for name in held if name not in without}, sort_keys=True)
+
+
+def _of_folder(folder: Path) -> str | None:
+    """A digest of all files of a folder, but for what tells of the run."""
+    if not folder.is_dir():
+        return None
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    told = [
+        _of_json(path, "seconds") if path.name == "_metrics.json" else digest(path)
+        for path in files
+    ]
+    names = [str(path.relative_to(folder)) for path in files]
+    return sha256(repr([*zip(names, told, strict=True)]).encode()).hexdigest()
+
+
+ROWS = """
+import sys, duckdb
+with duckdb.connect(sys.argv[1], read_only=True) as con:
+    try:
+        print(con.execute(sys.argv[2]).fetchall())
+    except duckdb.CatalogException:
+        print("none")
+"""
+
+
+def _of_table(database: Path, query: str) -> str | None:
+    """The rows of a table of a DuckDB file, read from a copy of it; None where it isn't there."""
+    if not database.is_file():
+        return None
+    files = sorted(database.parent.glob(f"{database.name}*"))
+    held = repr([(path.name, digest(path)) for path in files if path.is_file()]) + query
+    if held not in _READ:
+        _READ[held] = _read_table(database, query)
+    return _READ[held]
+
+
+_READ: dict[str, str | None] = {}
+"""What tables of databases of the same bytes are, since reading one takes a process."""
+
+
+def _read_table(database: Path, query: str) -> str | None:
+    copies = Path(os.environ["FAULTS_ROOT"]) / "copies"
+    shutil.rmtree(copies, ignore_errors=True)
+    copies.mkdir()
+    for path in database.parent.glob(f"{database.name}*"):
+        shutil.copy(path, copies)
+    done = subprocess.run(
+        [sys.executable, "-c", ROWS, str(copies / database.name), query], capture_output=True,
+        text=True, check=False, timeout=300,
+    )
+    if done.returncode:
+        return f"broken {done.stderr[-400:]}"
+    return None if done.stdout == "none\n" else sha256(done.stdout.encode()).hexdigest()
+
+
+# --- release -------------------------------------------------------------------------------------
+
+
+def _prepare_release() -> None:
+    with _made() as con:
+        con.execute("COPY made TO 'source/in.parquet' (FORMAT parquet)")
+    Path("out/o.parquet").write_text("a release of before")
+
+
+def _release(seed: int) -> None:
+    import kanon_sql
+
+    kanon_sql.release(
+        "source/in.parquet", to="out/o.parquet", private="out/o.json", seed=seed, **NAMED
+    )
+
+
+def _state_of_release(place: Path) -> State:
+    drawn = ("salt", "input_sha256", "ledger_sha256")
+    return {
+        "o.parquet": digest(place / "out/o.parquet"),
+        "o.json": _of_json(place / "out/o.json", *drawn),
+    }
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def _prepare_files() -> None:
+    with _made() as con:
+        con.execute("COPY made TO 'source/in.parquet' (FORMAT parquet)")
+    Path("out/lake").mkdir()
+    Path("out/lake/part-00000.parquet").write_text("a release of before")
+
+
+def _files(seed: int) -> None:
+    import kanon_sql
+
+    kanon_sql.anonymize_files(
+        "source/in.parquet", "out/lake", overwrite=True, progress=False, block_rows=100, seed=seed,
+        threads=1, **NAMED,
+    )
+
+
+def _state_of_files(place: Path) -> State:
+    return {"lake": _of_folder(place / "out/lake")}
+
+
+# --- a ledger in files ---------------------------------------------------------------------------
+
+
+def _prepare_files_ledger() -> None:
+    with _made(300) as con:
+        con.execute("COPY (FROM made LIMIT 200) TO 'source/one.parquet' (FORMAT parquet)")
+        con.execute("COPY (FROM made OFFSET 10) TO 'source/two.parquet' (FORMAT parquet)")
+    Path("ledger").mkdir()
+    _in_files("one", 1)
+
+
+def _in_files(name: str, number: int, seed: int = SEED, **more: Any) -> None:
+    import kanon_sql
+
+    kanon_sql.anonymize_files(
+        f"source/{name}.parquet", f"out/{name}", ledger_to=f"ledger/{number}.parquet",
+        progress=False, block_rows=100, seed=seed, threads=1, **more, **PERSONS,
+        **({} if number > 1 else {"headroom": 1}),
+    )
+
+
+def _files_ledger(seed: int) -> None:
+    _in_files("two", 2, seed, ledger="ledger/*.parquet")
+
+
+def _state_of_files_ledger(place: Path) -> State:
+    return {"ledger": digest(place / "ledger/2.parquet"), "two": _of_folder(place / "out/two")}
+
+
+# --- a ledger in a DuckDB file -------------------------------------------------------------------
+
+
+def _prepare_ledger() -> None:
+    with _made(300) as con:
+        con.execute("ATTACH 'base.duckdb' AS base")
+        con.execute("CREATE TABLE base.patients AS FROM made LIMIT 200")
+    _in_ledger("out/one.parquet", headroom=1)
+    import duckdb
+
+    with duckdb.connect("base.duckdb") as con:
+        con.execute(MADE.format(rows=300).replace("made", "new", 1))
+        con.execute("DELETE FROM patients WHERE name IN (FROM (SELECT name FROM new LIMIT 10))")
+        con.execute("INSERT INTO patients FROM (FROM new OFFSET 200)")
+        con.execute("DROP TABLE new")
+
+
+def _in_ledger(to: str, seed: int = SEED, **more: Any) -> None:
+    import duckdb
+
+    import kanon_sql
+
+    with duckdb.connect("base.duckdb", config={"threads": 1}) as con:
+        kanon_sql.release(
+            "patients", con=con, to=to, ledger="exposed", seed=seed, **more, **PERSONS
+        )
+
+
+def _ledger(seed: int) -> None:
+    _in_ledger("out/two.parquet", seed)
+
+
+def _state_of_ledger(place: Path) -> State:
+    base = place / "base.duckdb"
+    return {
+        "ledger": _of_table(base, "FROM exposed WHERE release > 1 ORDER BY ALL"),
+        "two.parquet": digest(place / "out/two.parquet"),
+        "source": _of_table(base, "FROM patients ORDER BY ALL"),
+        "before": _of_table(base, "FROM exposed WHERE release = 1 ORDER BY ALL"),
+    }
+
+
+# --- kanon run -----------------------------------------------------------------------------------
+
+JOBS = """
+[options]
+k = 5
+method = "mdav_plus"
+seed = {seed}
+
+[tables.one]
+input = "source/in.csv"
+output = "out/one.csv.gz"
+[tables.one.roles]
+age = "quasi_identifier"
+city = "quasi_identifier"
+ill = "sensitive"
+name = "identifier"
+
+[tables.two]
+input = "source/in.csv"
+output = "out/two"
+partition_by = ["ill"]
+[tables.two.roles]
+age = "quasi_identifier"
+city = "quasi_identifier"
+ill = "sensitive"
+name = "identifier"
+
+[tables.three]
+input = "source/in.csv"
+output = "out/new.duckdb::three"
+[tables.three.roles]
+age = "quasi_identifier"
+city = "quasi_identifier"
+ill = "sensitive"
+name = "identifier"
+"""
+
+
+def _prepare_run() -> None:
+    with _made() as con:
+        con.execute("COPY made TO 'source/in.csv' (FORMAT csv, HEADER)")
+    for seed in (SEED, SEED + 1):
+        Path(f"kanon{seed}.toml").write_text(JOBS.format(seed=seed))
+
+
+def _typed_run(seed: int) -> list[str]:
+    return ["run", f"kanon{seed}.toml"]
+
+
+def _state_of_run(place: Path) -> State:
+    return {
+        "one.csv.gz": digest(place / "out/one.csv.gz"),
+        "two": _of_folder(place / "out/two"),
+        "new.duckdb": _of_table(place / "out/new.duckdb", "FROM three ORDER BY ALL"),
+    }
+
+
+# --- a pipe --------------------------------------------------------------------------------------
+
+
+def _prepare_pipe() -> None:
+    with _made() as con:
+        con.execute("COPY made TO 'source/in.parquet' (FORMAT parquet)")
+
+
+def _typed_pipe(seed: int) -> list[str]:
+    return [
+        "anonymize", "-", "-o", "out/o.parquet", "-k", "5", "-q", "age,city", "-s", "ill",
+        "-i", "name", "-m", "mdav_plus", "--seed", str(seed),
+    ]
+
+
+def _state_of_pipe(place: Path) -> State:
+    return {"o.parquet": digest(place / "out/o.parquet")}
+
+
+def _typed(words: Callable[[int], list[str]]) -> Callable[[int], None]:
+    def run(seed: int) -> None:
+        from kanon_sql.cli import main
+
+        sys.argv[1:] = words(seed)
+        main.start()
+
+    return run
+
+
+DOORS = {door.name: door for door in (
+    Door("release", _prepare_release, _release, _state_of_release,
+         ("out/o.parquet", "out/o.json")),
+    Door("files", _prepare_files, _files, _state_of_files, ("out/lake",), goes_on=True),
+    Door("files_ledger", _prepare_files_ledger, _files_ledger, _state_of_files_ledger,
+         ("ledger/2.parquet", "out/two"), entries="ledger", goes_on=True),
+    Door("ledger", _prepare_ledger, _ledger, _state_of_ledger,
+         ("base.duckdb", "out/two.parquet"), entries="ledger"),
+    Door("run", _prepare_run, _typed(_typed_run), _state_of_run,
+         ("out/one.csv.gz", "out/two", "out/new.duckdb"), shell=_typed_run),
+    Door("pipe", _prepare_pipe, _typed(_typed_pipe), _state_of_pipe, ("out/o.parquet",),
+         shell=_typed_pipe),
+)}
