@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -68,6 +69,7 @@ class Recorder:
         return blocks
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
+        load_all(Path(self._root))
         self.reach.at_import = self._taken()
 
     @pytest.hookimpl(wrapper=True)
@@ -85,6 +87,19 @@ class Recorder:
     def pytest_unconfigure(self) -> None:
         sys.setprofile(None)
         threading.setprofile(None)
+
+
+def load_all(root: Path) -> None:
+    """Imports what tests would import late, each process anew; nothing that loads Polars, whose
+    threads a fork loses."""
+    for folder in ("call", "plan", "privacy", "measure", "ledger", "audit", "encode", "group",
+                   "stages", "udfs"):
+        place = root / ("udfs" if folder == "udfs" else f"kanon_sql/{folder}")
+        for file in sorted(place.glob("*.py")):
+            if "polars" not in file.read_text(encoding="utf-8") and "hierarch" not in file.stem:
+                import_module(f"kanon_sql.{folder}.{file.stem}".removesuffix(".__init__"))
+    if "polars" in sys.modules:
+        raise RuntimeError("A test loads Polars where it is imported. Import it in the test.")
 
 
 def chosen(reach: Reach, places: set[Place], most: float) -> list[str]:

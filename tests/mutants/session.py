@@ -17,8 +17,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from tests.mutants.edits import Mutant
-from tests.mutants.forked import SURVIVED, Functions, Outcome, code_in, forked, functions_of
-from tests.mutants.reach import Place, Reach, Recorder, chosen
+from tests.mutants.forked import KILLED, SURVIVED, Functions, Outcome, code_in, forked, functions_of
+from tests.mutants.reach import Place, Reach, Recorder, chosen, load_all
 from tests.mutants.targets import ROOT, function_of
 
 PLAIN = ("-n", "0", "-p", "no:cacheprovider", "-s", "-W", "ignore")
@@ -74,6 +74,7 @@ class Mutating:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
+        load_all(self._root)
         functions = functions_of(self._root)
         for mutant in self._mutants:
             if time.monotonic() > self._ends:
@@ -128,8 +129,10 @@ def run_quick(
     """What becomes of mutants that need no import anew, in a process that collects the tests."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "outcomes")
+        shown = os.dup(2)
 
         def note(mutant: Mutant, outcome: Outcome) -> None:
+            os.write(shown, {KILLED: b".", SURVIVED: b"S"}.get(outcome.verdict, b"T"))
             with file.open("ab") as opened:
                 pickle.dump((mutant, outcome), opened)
 
@@ -141,6 +144,8 @@ def run_quick(
             return "" if code in (0, 5) else f"pytest ended with {code}"
 
         outcome = forked(run, max(60.0, ends - time.monotonic() + 600))
+        os.write(shown, b"\n")
+        os.close(shown)
         if outcome.verdict != SURVIVED:
             raise RuntimeError(f"The mutants can't be run: {outcome.by or outcome.verdict}.")
         if file.exists():

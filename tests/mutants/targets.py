@@ -38,7 +38,7 @@ TARGETS: dict[str, Target] = {
     "verify": Target(
         ("sql/pipeline.sql:__kanon_(labels|labelled|numbers|counts|sizes|check)$",
          "kanon_sql/plan/verify.py"),
-        ("release/test_fail_closed.py", "release/test_single_cases.py"),
+        ("release/test_check_rows.py", "release/test_fail_closed.py"),
     ),
     "models": Target(
         ("sql/models.sql", "kanon_sql/plan/models.py"),
