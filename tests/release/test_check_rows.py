@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from tests.support.connections import registered
-from tests.support.labelled import Given, labelled_sql, refusal, released
+from tests.support.labelled import Asked, Given, labelled_sql, refusal, released
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -18,11 +18,11 @@ con = registered(
        FROM range(10) AS r(i)""",
 )
 
-ROLES = (
-    "identifiers := ['id'], sensitive := ['disease'], representation := 'interval', seed := 3"
-)
-CALL = f"anonymize('t', k := 3, suppress := 0.2, {ROLES})"
-ALL = f"anonymize('t', k := 3, suppress := 1, {ROLES})"
+CALL = Asked("anonymize", "t", {
+    "k": 3, "suppress": 0.2, "identifiers": ["id"], "sensitive": ["disease"],
+    "representation": "interval", "seed": 3,
+})
+ALL = CALL.also(suppress=1)
 SOUND = [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
 
 

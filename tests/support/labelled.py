@@ -4,13 +4,16 @@ make is verified, in pure SQL and without a method."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
 import numpy as np
 
+from kanon_sql.duckdb.catalog import ConnectionCatalog
+from kanon_sql.plan.query import plan
 from kanon_sql.stages.labels import UNKNOWN, hold
 
 Connection = duckdb.DuckDBPyConnection
@@ -32,16 +35,23 @@ class Given:
     classes: str = "FROM ({})"
 
 
-def labelled_sql(con: Connection, call: str, given: Given) -> str:
-    """The query of a call in SQL, such as ``anonymize('t', k := 3)``, with these labels."""
-    name, _, rest = call.partition("(")
-    row = con.execute(f"SELECT sql FROM {name}_sql({rest}").fetchone()
-    assert row is not None
-    return with_labels(str(row[0]), given)
+@dataclass(frozen=True)
+class Asked:
+    """A call: its name, its relation, and its options."""
+
+    name: str
+    relation: str
+    options: Mapping[str, Any]
+
+    def also(self, **options: Any) -> Asked:
+        """The same with other options."""
+        return replace(self, options={**self.options, **options})
 
 
-def with_labels(sql: str, given: Given) -> str:
-    """The text of a query with these labels."""
+def labelled_sql(con: Connection, call: Asked, given: Given) -> str:
+    """The query of a call with these labels."""
+    catalog = ConnectionCatalog(lambda: nullcontext(con))
+    sql = plan(call.name, call.relation, call.options, catalog).text
     ticket = next(_tickets)
     numbers = [UNKNOWN, *(UNKNOWN if label is None else label for label in given.labels)]
     hold(ticket, np.array(numbers, np.int64))
@@ -60,12 +70,12 @@ def with_labels(sql: str, given: Given) -> str:
     return sql[:begins] + f"{opened}\n{given.classes.format(classes)}" + sql[ends:]
 
 
-def released(con: Connection, call: str, given: Given) -> list[Any]:
+def released(con: Connection, call: Asked, given: Given) -> list[Any]:
     """The rows that come out, in order of their text."""
     return sorted(con.execute(labelled_sql(con, call, given)).fetchall(), key=str)
 
 
-def refusal(con: Connection, call: str, given: Given) -> str:
+def refusal(con: Connection, call: Asked, given: Given) -> str:
     """The sentence that refuses it; empty where rows come out."""
     query = labelled_sql(con, call, given)
     try:
