@@ -43,8 +43,8 @@ def main() -> int:
     parser.add_argument("--sample", type=int, help="so many mutants of each target, by chance")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--minutes", type=float, default=1e6, help="the time for all together")
-    parser.add_argument("--seconds", type=float, default=60.0,
-                        help="the time of the tests that a mutant has to pass (60)")
+    parser.add_argument("--seconds", type=float, default=20.0,
+                        help="seconds of the processor for the tests that a mutant has to pass (20)")
     parser.add_argument("--reach", type=Path, metavar="FOLDER",
                         help="keeps what the tests reach, and takes it from there the next time")
     asked = parser.parse_args()

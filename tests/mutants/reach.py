@@ -23,7 +23,7 @@ class Reach:
     """What tests reach.
 
     Attributes:
-        seconds: how long each takes, in the order in which they are collected.
+        seconds: the time of the processor that each takes, in the order in which they are collected.
         places: what each reaches.
         at_import: what was reached before the first test.
         failed: those that fail without any mutant, and so tell nothing.
@@ -74,9 +74,9 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        begun = time.monotonic()
+        begun = time.process_time()  # of all threads, whatever else the machine does
         result = yield
-        self.reach.seconds[item.nodeid] = time.monotonic() - begun
+        self.reach.seconds[item.nodeid] = time.process_time() - begun
         self.reach.places[item.nodeid] = self._taken()
         return result
 

@@ -81,7 +81,7 @@ class Mutating:
                 break
             source = (self._root / mutant.path).read_text(encoding="utf-8")
             tests = chosen(self._reach, places_of(mutant, source), self._seconds)
-            limit = 15 + 5 * sum(map(self._reach.seconds.__getitem__, tests))
+            limit = 60 + 20 * sum(map(self._reach.seconds.__getitem__, tests))
             todo = [items[test] for test in tests]
 
             def work(mutant: Mutant = mutant, todo: list[pytest.Item] = todo) -> str:
@@ -175,7 +175,7 @@ def run_slow(
             os.utime(copy / mutant.path, (10**9 + number, 10**9 + number))
             tests = chosen(reach, places_of(mutant, source), seconds)
             spent = sum(map(reach.seconds.__getitem__, tests))
-            yield mutant, _in_copy(copy, tests, 90 + 5 * spent, Path(folder, "compiled"))
+            yield mutant, _in_copy(copy, tests, 120 + 20 * spent, Path(folder, "compiled"))
             (copy / mutant.path).write_text(source, encoding="utf-8")
 
 

@@ -42,19 +42,17 @@ TARGETS: dict[str, Target] = {
     ),
     "models": Target(
         ("sql/models.sql", "kanon_sql/plan/models.py"),
-        ("release/test_models_sql.py", "release/test_models_released.py",
-         "measure/test_guarantees.py"),
+        ("release/test_models_sql.py", "release/test_check_persons.py",
+         "release/test_check_parts.py"),
     ),
     "persons": Target(
         ("sql/persons.sql:__kanon_(whose|crowds|persons|sizes)$|refused|out|row_out",
          "kanon_sql/plan/persons.py"),
-        ("release/test_persons_checked.py", "release/test_persons.py",
-         "release/test_persons_measured.py"),
+        ("release/test_check_persons.py", "release/test_persons_checked.py"),
     ),
     "parts": Target(
         ("sql/parts.sql", "kanon_sql/plan/parts.py"),
-        ("release/test_parts.py", "release/test_parts_measured.py",
-         "release/test_parts_divided.py"),
+        ("release/test_check_parts.py", "release/test_parts_measured.py"),
     ),
     "whole": Target(
         ("sql/whole.sql", "sql/population.sql", "kanon_sql/plan/whole.py",
@@ -63,8 +61,8 @@ TARGETS: dict[str, Target] = {
     ),
     "ledger": Target(
         ("sql/ledger.sql", "kanon_sql/plan/ledger.py"),
-        ("ledger/test_ledger_check.py", "release/test_ledger_refusals.py",
-         "release/test_ledger.py", "release/test_ledger_models.py"),
+        ("ledger/test_ledger_check.py", "release/test_check_ledger.py",
+         "release/test_ledger_refusals.py"),
     ),
     "manifest": Target(
         ("kanon_sql/api/verify.py", "kanon_sql/api/verification.py", "kanon_sql/plan/manifest.py",
