@@ -17,10 +17,14 @@ NAME = "-- name: "
 
 @cache
 def _blocks(file: str) -> dict[str, list[str]]:
-    """The lines of each block of a file, without its heading."""
+    return blocks_in(files(__package__).joinpath(f"{file}.sql").read_text(encoding="utf-8"))
+
+
+def blocks_in(text: str) -> dict[str, list[str]]:
+    """The lines of each block of a file's text, without its heading."""
     blocks: dict[str, list[str]] = {}
     lines: list[str] = []
-    for line in files(__package__).joinpath(f"{file}.sql").read_text(encoding="utf-8").splitlines():
+    for line in text.splitlines():
         if line.startswith(NAME):
             lines = blocks[line.removeprefix(NAME)] = []
         elif lines or (line.strip() and not line.startswith("--")):

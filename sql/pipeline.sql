@@ -151,10 +151,12 @@ ${constraints}        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_o
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
-                ${lost_error}, greatest(
-                    coalesce(sum(__kanon_size), 0),
-                    any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
-                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+                ${lost_error},
+                CASE WHEN coalesce(sum(__kanon_size), 0) + any_value(__kanon_out) <> any_value(__kanon_kept_count)
+                    THEN coalesce(sum(__kanon_size), 0)::BIGINT
+                    ELSE any_value(__kanon_label_count) - any_value(__kanon_out) END,
+                any_value(__kanon_kept_count) - any_value(__kanon_out),
+                any_value(__kanon_once) - any_value(__kanon_out)))
         WHEN ${too_many}
             THEN __kanon_refuse(
                 'ReleaseError', format(${out_error}, any_value(__kanon_out)::BIGINT))

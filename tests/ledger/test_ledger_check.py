@@ -105,3 +105,61 @@ def test_in_python_it_takes_a_frame() -> None:
     assert (found["presence_anonymity_set_min"], found["absence_anonymity_set_min"]) == (1, 1)
     assert found["presence_persons_below_k"] == 1
     assert found["absence_persons_below_k"] == 2
+
+
+def test_a_few_ledgers_have_the_crowds_of_the_reference(con: duckdb.DuckDBPyConnection) -> None:
+    for seed in range(3):
+        ledger = random_ledger(seed)
+        presence, absence = crowds_of_presence(ledger), crowds_of_absence(ledger)
+        k = 1 + min(presence.values())
+        found = check(con, ledger, k)
+        assert found["presence_anonymity_set_min"] == k - 1
+        assert found["absence_anonymity_set_min"] == min(absence.values())
+        assert found["presence_persons_below_k"] == sum(n < k for n in presence.values())
+        assert found["absence_persons_below_k"] == sum(n < k for n in absence.values())
+        assert found["persons"] == len(presence)
+
+
+SOUND: list[Any] = [(r, p, 1) for r in (1, 2) for p in "abc"]
+GONE: list[Any] = [*SOUND, (1, "d", 1)]
+FIGURES: dict[str, tuple[list[Any], tuple[Any, ...]]] = {
+    "empty": ([], (0, 0, 0, None, None, 3, 0, 0, 0, 0, 0, None, None)),
+    "sound": (SOUND, (2, 3, 6, 3, 3, 3, 0, 0, 0, 0, 0, True, True)),
+    "one came once": (GONE, (2, 4, 7, 3, 1, 3, 0, 1, 0, 0, 0, True, False)),
+    "no person": ([*SOUND, (2, None, 1)], (2, 3, 7, 3, 3, 3, 0, 0, 1, 0, 0, False, False)),
+    "no class": ([*SOUND, (2, "d", None)], (2, 3, 7, 3, 3, 3, 0, 0, 1, 0, 0, False, False)),
+    "no release": ([*SOUND, (None, "d", 1)], (2, 3, 7, 3, 3, 3, 0, 0, 1, 0, 0, False, False)),
+    "from release 2": (
+        [(r + 1, p, c) for r, p, c in SOUND], (2, 3, 6, 3, 3, 3, 0, 0, 0, 0, 1, False, False)
+    ),
+    "from release 0": (
+        [(r - 1, p, c) for r, p, c in SOUND], (2, 3, 6, 3, 3, 3, 0, 0, 0, 0, None, False, False)
+    ),
+    "with a gap": (
+        [(4 if r == 2 else r, p, c) for r, p, c in SOUND],
+        (2, 3, 6, 3, 3, 3, 0, 0, 0, 0, 2, False, False),
+    ),
+    "from release 0 with a gap that fills it": (
+        [(2 * (r - 1), p, c) for r, p, c in SOUND],
+        (2, 3, 6, 3, 3, 3, 0, 0, 0, 0, None, False, False),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_of_it(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    ledger, expected = FIGURES[name]
+    assert tuple(check(con, ledger, 3).values()) == expected
+
+
+def test_a_row_that_is_there_twice_is_counted(con: duckdb.DuckDBPyConnection) -> None:
+    found = check(con, [*SOUND, (2, "a", 1)], 3)
+    assert found["rows_doubled"] == 1
+    assert found["keeps_presence"] is found["keeps_absence"] is False
+
+
+def test_a_crowd_of_k_is_enough_and_one_less_is_not(con: duckdb.DuckDBPyConnection) -> None:
+    for k, kept in ((3, True), (4, False)):
+        found = check(con, SOUND, k)
+        assert found["keeps_presence"] is found["keeps_absence"] is kept
+        assert found["presence_persons_below_k"] == found["absence_persons_below_k"] == 3 * (k - 3)

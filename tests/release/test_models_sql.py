@@ -145,3 +145,21 @@ def test_tables_at_the_edge(con: Connection, kind: str, edge: str) -> None:
         for nulls in ("worst", "value"):
             for threshold in THRESHOLDS.get(kind, T)[:2]:
                 compare(con, model_of(kind, threshold, nulls), values, labels)
+
+
+MIXED = [NUMBERS[i] for i in (0, 0, 1, 1, 2, 4, 6, 6, 7, 0, 1, 1)] + [None, None, None]
+OF_THREE = [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_three_classes_of_few_rows(con: Connection, kind: str) -> None:
+    """Each model on the same rows: with ties, a value in all classes, and missing ones."""
+    levels = levels_of(len(NUMBERS)) if kind == "hierarchy" else ()
+    for values in (MIXED, MIXED[:12]):
+        labels = OF_THREE[: len(values)]
+        write(con, values, labels)
+        for nulls in ("worst", "value"):
+            for threshold in THRESHOLDS.get(kind, T)[:2]:
+                compare(con, model_of(kind, threshold, nulls, 3), values, labels, levels)
+    if levels:
+        compare(con, model_of("distinct", 3, "worst"), values, labels, levels)

@@ -1,0 +1,146 @@
+"""What the verification says of labels given by hand that go on from a ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.support.connections import registered
+from tests.support.labelled import Asked, Given, labelled_sql, refusal, released
+
+Connection = duckdb.DuckDBPyConnection
+
+shared = registered("SET threads = 1")
+
+FIRST = [1, 1, 1, 1, 2, 2, 2, 2]
+ENTRY = Asked("anonymize_ledger", "people", {
+    "k": 2, "quasi_identifiers": ["a"], "entity": "id", "seed": 3,
+    "representation": "median", "sensitive": ["disease"],
+})
+ON = replace(ENTRY, name="anonymize").also(ledger="releases")
+
+
+@pytest.fixture
+def con(shared: Connection) -> Iterator[Connection]:
+    """Eight persons in two classes of a first release; of each class one half is ill."""
+    shared.execute("""
+        CREATE OR REPLACE TABLE people AS
+        SELECT i AS id, 10 * (i // 4) + i % 4 AS a, ['Flu', 'Cold'][1 + i // 2 % 2] AS disease
+        FROM range(8) AS r(i)
+    """)
+    yield shared
+
+
+def fill(con: Connection, **more: Any) -> None:
+    query = labelled_sql(con, ENTRY.also(**more), Given(FIRST))
+    con.execute(f"CREATE OR REPLACE TABLE releases AS {query}")
+
+
+def test_an_entry_of_a_ledger_tells_one_row_per_person(con: Connection) -> None:
+    fill(con)
+    rows = con.execute("SELECT release, entity, class FROM releases ORDER BY entity").fetchall()
+    assert rows == [(1, i, FIRST[i]) for i in range(8)]
+    published = con.execute("SELECT DISTINCT class, published FROM releases ORDER BY 1").fetchall()
+    assert published == [(1, {"a": 1}), (2, {"a": 11})]
+    (options,) = con.execute("SELECT DISTINCT options FROM releases").fetchall()
+    told = json.loads(options[0])
+    assert (told["k"], told["attacker"]) == (2, "knows_presence")
+    assert told["columns"] == [["a", "BIGINT"]]
+
+
+def test_what_is_left_out_is_no_entry(con: Connection) -> None:
+    query = labelled_sql(
+        con, ENTRY.also(suppress=0.3), Given([-1, -1, 1, 1, 2, 2, 2, 2])
+    )
+    entries = con.execute(query).fetchall()
+    assert sorted(entry[1] for entry in entries) == list(range(2, 8))
+    assert {entry[0] for entry in entries} == {1}
+
+
+STAY: list[tuple[str, list[int | None], str]] = [
+    ("knows_presence", [*FIRST], ""),
+    ("knows_presence", [1, 1, -1, -1, 2, 2, 2, 2], ""),
+    ("knows_presence", [1, 1, 1, -1, 2, 2, 2, 2], ""),
+    ("knows_presence", [1, -1, -1, -1, 1, 2, 2, 2], "an anonymity set of 1, below k = 2"),
+    ("knows_presence", [1, 1, 1, 2, 2, 2, 2, 2], "an anonymity set of 1, below k = 2"),
+    ("knows_presence", [1, 1, 2, 2, 2, 2, 2, 2], ""),
+    ("knows_presence", [3, 3, 1, 1, 2, 2, 2, 2], ""),
+    ("knows_absence", [*FIRST], ""),
+    ("knows_absence", [1, 1, -1, -1, 2, 2, 2, 2], ""),
+    ("knows_absence", [1, 1, 1, -1, 2, 2, 2, 2], "an anonymity set of 1, below the ledger's k = 2"),
+    ("knows_absence", [1, -1, -1, -1, 1, 2, 2, 2], "an anonymity set of 1, below k = 2"),
+    ("knows_absence", [1, 1, 2, 2, 2, 2, 2, 2], ""),
+]
+
+
+@pytest.mark.parametrize(("attacker", "labels", "expected"), STAY)
+def test_everybody_has_k_alike_over_both_releases(
+    con: Connection, attacker: str, labels: list[int | None], expected: str
+) -> None:
+    fill(con, attacker=attacker)
+    found = refusal(con, ON.also(attacker=attacker), Given(labels))
+    assert expected in found
+    assert bool(found) is bool(expected)
+
+
+def test_the_k_of_the_ledger_holds_for_whoever_is_not_shown(con: Connection) -> None:
+    """Those who go had more alike by the smaller k of the ledger, which stays as it is."""
+    fill(con, attacker="knows_absence")
+    bigger = ON.also(attacker="knows_absence", k=3)
+    assert refusal(con, bigger, Given(FIRST)) == ""
+    two_go: list[int | None] = [-1, -1, -1, -1, 2, 2, 2, -1]
+    assert "below the ledger's k = 2" in refusal(con, bigger, Given(two_go))
+    assert "set of 2, below k = 3" in refusal(con, bigger, Given([2, 2, -1, -1, 2, 2, -1, -1]))
+
+
+def test_a_class_that_goes_on_publishes_what_it_published(con: Connection) -> None:
+    fill(con)
+    con.execute("UPDATE people SET a = a + 2")
+    rows = released(con, ON, Given([1, 1, 3, 3, 2, 2, 2, 2]))
+    # the classes 1 and 2 as before, 3 by its own rows
+    assert sorted(row[0] for row in rows) == [1, 1, 4, 4, 11, 11, 11, 11]
+
+
+def test_values_of_another_type_are_not_mixed_with_published_ones(con: Connection) -> None:
+    fill(con)
+    con.execute("""CREATE OR REPLACE TABLE releases AS
+        SELECT * REPLACE ({'a': published.a::INTEGER} AS published)
+        FROM releases""")
+    assert "would publish values of other types" in refusal(con, ON, Given(FIRST))
+
+
+@pytest.mark.parametrize(("attacker", "labels", "kept"), [
+    ("knows_presence", FIRST, True),
+    # who stays in class 1 has one disease, those who come to it have another
+    ("knows_presence", [1, 1, 2, 2, 2, 2, 1, 1], False),
+    ("knows_presence", [1, 2, 1, 2, 1, 2, 1, 2], True),
+    ("knows_presence", [1, 1, 3, 3, 3, 3, 1, 1], False),
+    ("knows_presence", [-1, 1, 1, -1, 2, 2, 2, 2], True),
+    ("knows_absence", FIRST, True),
+    ("knows_absence", [-1, 1, 1, -1, 2, 2, 2, 2], True),
+    ("knows_absence", [1, 1, 2, 2, 2, 2, 1, 1], False),
+])
+def test_who_is_alike_over_both_releases_keeps_the_models(
+    con: Connection, attacker: str, labels: list[int | None], kept: bool
+) -> None:
+    fill(con, l=2, attacker=attacker)
+    found = refusal(con, ON.also(l=2, attacker=attacker), Given(labels))
+    assert ("doesn't keep the privacy models" in found) is not kept
+    assert bool(found) is not kept
+
+
+@pytest.mark.parametrize(("attacker", "kept"), [("knows_presence", True), ("knows_absence", False)])
+def test_who_came_later_is_no_cover_from_an_attacker_who_knows_absence(
+    con: Connection, attacker: str, kept: bool
+) -> None:
+    """The newcomers have one disease: in a crowd with those before them by presence, and alone by
+    absence."""
+    fill(con, l=2, attacker=attacker)
+    con.execute("INSERT INTO people SELECT 10 + i, 2 + i, 'Gout' FROM range(2) AS r(i)")
+    found = refusal(con, ON.also(l=2, attacker=attacker), Given([*FIRST, 1, 1]))
+    assert ("privacy models" not in found) is kept

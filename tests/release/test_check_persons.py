@@ -1,0 +1,121 @@
+"""What the verification says of persons with several rows, of labels given by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.support.connections import registered
+from tests.support.labelled import Asked, Given, labelled_sql, refusal, released
+
+Connection = duckdb.DuckDBPyConnection
+
+# six persons: of a four rows, of b and c two, of the others one
+con = registered(
+    "SET threads = 1",
+    """CREATE TABLE visits AS
+       SELECT ['a', 'a', 'a', 'a', 'b', 'b', 'c', 'c', 'd', 'e', 'f'][i + 1] AS who, i AS age,
+              ['Flu', 'Cold'][1 + (i + 1) // 2 % 2] AS disease
+       FROM range(11) AS r(i)""",
+)
+
+TOGETHER = Asked("anonymize", "visits", {
+    "k": 2, "quasi_identifiers": ["age"], "entity": "who", "sensitive": ["disease"], "seed": 1,
+    "suppress": 0.34, "representation": "median",
+})
+APART = TOGETHER.also(entity_rows="apart")
+SOUND = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+
+
+def test_classes_of_k_persons_pass(con: Connection) -> None:
+    assert len(released(con, TOGETHER, Given(SOUND))) == 11
+    assert refusal(con, TOGETHER.also(k=3), Given([0] * 8 + [1] * 3)) == ""
+
+
+@pytest.mark.parametrize(("call", "labels", "said"), [
+    (TOGETHER, [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1], "has 1 persons, fewer than k = 2"),
+    (APART, [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1], "has 1 persons, fewer than k = 2"),
+    (TOGETHER.also(k=3), SOUND, "has 2 persons, fewer than k = 3"),
+    (TOGETHER, [0, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1], "1 times rows of a person are in another"),
+    (TOGETHER, [0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1], "2 times rows of a person are in another"),
+    (APART, [0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1], ""),
+    (APART, [0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1], ""),
+    (APART, [0, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1], "1 of its classes don't keep entity_share"),
+    (TOGETHER, [0, 0, 0, 0, 0, -1, 1, 1, 1, 1, 1], "1 times rows of a person are in another"),
+    (APART, [0, 0, 1, 1, 0, 0, -1, 1, 1, 1, 1], ""),
+    # two persons of six, with six rows, are a third of the persons
+    (TOGETHER, [-1, -1, -1, -1, -1, -1, 1, 1, 1, 1, 1], ""),
+    (TOGETHER, [0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1], "leaves out more persons than"),
+    (TOGETHER.also(suppress=0.33), [-1, -1, -1, -1, -1, -1, 1, 1, 1, 1, 1], "with 6 rows"),
+    # of rows, three of eleven are enough
+    (APART, [0, 0, 1, 1, 0, 0, -1, 1, 1, -1, -1], ""),
+    (APART, [-1, -1, -1, -1, 0, 0, 0, 0, 1, 1, 1], "leaves out 4 rows"),
+])
+def test_persons_are_counted_and_not_rows(
+    con: Connection, call: Asked, labels: list[int], said: str
+) -> None:
+    found = refusal(con, call, Given(labels))
+    assert said in found
+    assert bool(found) is bool(said)
+
+
+@pytest.mark.parametrize("call", [TOGETHER, APART])
+def test_a_row_of_nobody_is_refused_unless_it_is_left_out(con: Connection, call: Asked) -> None:
+    con.execute("CREATE OR REPLACE TABLE several AS SELECT * REPLACE "
+                "(nullif(who, 'f') AS who) FROM visits")
+    of_some = Asked(call.name, "several", call.options)
+    assert "is NULL in rows that would be released" in refusal(con, of_some, Given(SOUND))
+
+
+def test_classes_that_release_the_same_are_one_crowd(con: Connection) -> None:
+    same = "SELECT __kanon_class, 1 AS age FROM ({})"
+    labels: list[Any] = [0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2]
+    assert refusal(con, TOGETHER, Given(labels)) != ""
+    assert refusal(con, TOGETHER, Given(labels, classes=same)) == ""
+
+
+def test_a_model_counts_a_person_once_and_not_at_all_where_its_rows_differ(
+    con: Connection,
+) -> None:
+    """a, b and c have both diseases, and so none; of d, e and f one has Flu, two have Cold."""
+    diverse = TOGETHER.also(l=2)
+    diseases = con.execute("SELECT who, list(DISTINCT disease) FROM visits GROUP BY who").fetchall()
+    assert {who for who, found in diseases if len(found) == 2} >= {"a", "b", "c"}
+    assert "don't keep distinct_l_diversity" in refusal(con, diverse, Given(SOUND))
+    all_of_them = Given([0] * 11)
+    assert refusal(con, diverse, all_of_them) == ""
+
+
+def counts(con: Connection, call: Asked, labels: list[int]) -> tuple[Any, ...]:
+    """What the stage __kanon_persons counts."""
+    sql = labelled_sql(con, call, Given(labels))
+    head = sql[: sql.rindex("\nSELECT ")]
+    row = con.execute(
+        f"{head}\nSELECT everybody, came, left_out, places, fewest, most_rows, mean_rows, strangers"
+        " FROM __kanon_persons"
+    ).fetchone()
+    assert row is not None
+    return row
+
+
+def test_every_figure_of_persons(con: Connection) -> None:
+    assert counts(con, APART, SOUND) == (6, 6, 0, 6, 2, 4, 11 / 6, 0)
+    some = [0, 0, 0, -1, 0, -1, 1, 1, 1, 1, -1]
+    assert counts(con, APART, some) == (6, 5, 3, 8, 2, 3, 8 / 5, 0)
+
+
+LIMITED = TOGETHER.also(max_average_risk=0.25)
+
+
+@pytest.mark.parametrize(("call", "labels", "said"), [
+    # two classes of six persons, and of eleven rows
+    (LIMITED, SOUND, "average"),
+    (LIMITED.also(max_average_risk=0.34), SOUND, ""),
+    (LIMITED, [0] * 11, ""),
+])
+def test_the_mean_risk_counts_persons(
+    con: Connection, call: Asked, labels: list[int], said: str
+) -> None:
+    assert bool(refusal(con, call, Given(labels))) is bool(said)
