@@ -14,12 +14,13 @@ import argparse
 import json
 import os
 import re
-import select
 import subprocess
 import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from queue import Empty, Queue
+from threading import Thread
 from typing import Any
 
 HANGS = 400.0
@@ -75,46 +76,53 @@ class Tally:
         return "\n".join(rows)
 
 
-class Watched:
-    """A worker, which is started again where it dies or hangs."""
+class Worker:
+    """A process that runs one case after the other from a seed on."""
 
-    def __init__(self, arguments: list[str]) -> None:
-        self.arguments = arguments
-
-    def start(self, seed: int) -> subprocess.Popen[str]:
-        """A worker that goes on from a seed."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "tests.fuzz.worker", str(seed), *self.arguments],
+    def __init__(self, seed: int, arguments: list[str]) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.fuzz.worker", str(seed), *arguments],
             stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONFAULTHANDLER": "1"},
         )
+        self.lines: Queue[str] = Queue()
+        Thread(target=self._read, daemon=True).start()
 
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put("")
 
-def line_of(process: subprocess.Popen[str]) -> str | None:
-    """The next line; None where the worker hangs."""
-    assert process.stdout is not None
-    if not select.select([process.stdout], [], [], HANGS)[0]:
-        return None
-    return process.stdout.readline()
+    def line(self) -> str | None:
+        """The next line; an empty one at the end, and None where the worker hangs."""
+        try:
+            return self.lines.get(timeout=HANGS)
+        except Empty:
+            return None
+
+    def end(self) -> int:
+        """Ends the process; its exit status."""
+        self.process.kill()
+        return self.process.wait()
 
 
 def campaign(first: int, runs: int | None, until: float, doors: str, shrinking: bool) -> Tally:
     """Runs cases until there are enough or the time is over."""
     tally, seed, shown = Tally(), first, time.time()
-    watched = Watched([str(until), doors, "shrink" if shrinking else "no"])
-    process = watched.start(seed)
+    arguments = [str(until), doors, "shrink" if shrinking else "no"]
+    worker = Worker(seed, arguments)
     try:
         while runs is None or seed < first + runs:
-            text = line_of(process)
+            text = worker.line()
             if not text:
-                process.kill()
-                code = process.wait()
-                if text == "" and code == 0:
+                if text == "" and (code := worker.process.wait()) == 0:
                     break
+                code = worker.end()
                 why = "hangs" if text is None else f"ended the process with {code}"
                 tally.failed[seed] = why
                 print(f"seed {seed}: {why}", flush=True)
                 seed += 1
-                process = watched.start(seed)
+                worker = Worker(seed, arguments)
                 continue
             told = json.loads(text) if text.startswith("{") else {}
             if "begins" in told:
@@ -129,8 +137,7 @@ def campaign(first: int, runs: int | None, until: float, doors: str, shrinking: 
                 shown = time.time()
                 print(tally.line(), flush=True)
     finally:
-        process.kill()
-        process.wait()
+        worker.end()
     return tally
 
 

@@ -68,6 +68,15 @@ class Bench:
         if case.roles_in != "options" and "quasi_identifiers" in said:
             self._say(case, said)
         self.folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+        if case.door == "files":
+            self._to_files()
+
+    def _to_files(self) -> None:
+        """Writes the tables, and reads them as files from now on."""
+        for name in ("t", *self.case.tables):
+            path = self.folder / f"{name}.parquet"
+            self.con.execute(f"COPY {name} TO '{path}' (FORMAT parquet)")
+        self.con.execute(f"CREATE OR REPLACE TABLE t AS FROM '{self.folder}/t.parquet'")
 
     def _can_say(self, name: str) -> bool:
         columns = self.options.get(name)
@@ -123,12 +132,7 @@ class Bench:
         return Released(into)
 
     def _from_files(self, into: str, options: dict[str, Any]) -> Released:
-        source, to = self.folder / "source.parquet", self.folder / into
-        if not source.exists():
-            self.con.execute(f"COPY t TO '{source}' (FORMAT parquet)")
-            self.con.execute(f"CREATE OR REPLACE TABLE t AS FROM '{source}'")
-            for name in self.case.tables:
-                self.con.execute(f"COPY {name} TO '{self.folder}/{name}.parquet' (FORMAT parquet)")
+        source, to = self.folder / "t.parquet", self.folder / into
         for name in self.case.tables:
             options = {
                 option: str(self.folder / f"{name}.parquet") if value == name else value
