@@ -37,6 +37,11 @@ BESIDES = ("hierarchies", SEAL)
 PASSING = ("sensitive", "other", "within")
 Json = Mapping[str, Any]
 
+UNREADABLE = (
+    KanonError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
+)
+"""What is raised where the entries of a manifest are of other types than any manifest has."""
+
 
 def verify(
     file: str | os.PathLike[str], /, *, con: Connection | None = None, source: Any = None,
@@ -72,7 +77,7 @@ def verify(
         except duckdb.Error:
             said = "The rows of the file can't be read: it is torn, or was changed."
             return Verification(path, (Finding("rows", "wrong", said),))
-        except (KanonError, AttributeError, LookupError, TypeError, ValueError):
+        except UNREADABLE:
             return Verification(path, (Finding("manifest", "wrong", UNREAD),))
     if secret is not None:
         with Session(con) as session:
@@ -115,7 +120,7 @@ def _private_part(private: Any, source: Any, options: Json) -> Json | None:
             if not text.lstrip().startswith("{"):
                 text = Path(private).read_text(encoding="utf-8")
             private = json.loads(text)
-        except (OSError, ValueError, TypeError):
+        except (OSError, RecursionError, ValueError, TypeError):
             raise unread from None
     if not isinstance(private, Mapping) or not {"seed", "options", "salt"} <= set(private):
         raise unread
@@ -136,7 +141,7 @@ def _manifest_of(con: Connection, path: str) -> dict[str, Any] | Finding:
         return Finding("manifest", "wrong", f"The footer has {len(texts)} manifests, not one.")
     try:
         manifest = json.loads(texts[0], object_pairs_hook=_once, parse_constant=_no_number)
-    except ValueError:
+    except (RecursionError, ValueError):
         manifest = None
     if not isinstance(manifest, dict) or not all(
         isinstance(manifest.get(section, {} if section in BESIDES else None), dict)
@@ -181,7 +186,7 @@ def _of_all(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     try:
         for each in _of_file(own, path, manifest):
             findings.append(each)
-    except (KanonError, AttributeError, LookupError, TypeError, ValueError):
+    except UNREADABLE:
         if not broken and all(each.verdict != "wrong" for each in findings):
             raise
     for each in findings:

@@ -135,7 +135,7 @@ def _hierarchy(value: Any) -> Any:
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             return json.loads(value)
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             raise OptionError(
                 "The relation of roles has a hierarchy that is not JSON. Write it as "
                 '{"kind": "bins", "width": 10}, or name a kind or a relation.'

@@ -11,8 +11,15 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-parse = tomllib.loads
 NoToml = tomllib.TOMLDecodeError
+
+
+def parse(text: str) -> dict[str, Any]:
+    """The tables of a text. Raises NoToml, also where values are nested too deeply to be read."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise NoToml("Values are nested too deeply") from None
 
 
 def line_of(text: str, keys: Sequence[str]) -> int:

@@ -152,26 +152,32 @@ def scalar(text: str) -> Any:
     """A number, true, false or JSON where it is one, else the text."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
 def _list(name: str, text: str) -> list[Any]:
     if not text.startswith("["):
-        return _split(text)
+        return _split(name, text)
     value = _json(name, text, 'a,b or ["a", "b"]')
     return value if isinstance(value, list) else [value]
 
 
-def _split(text: str) -> list[str]:
+def _split(name: str, text: str) -> list[str]:
     """A list with commas, of which a part with a comma in it stands in double quotes."""
-    return next(csv.reader([text], skipinitialspace=True), [])
+    try:
+        return next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        raise OptionError(
+            f"The value of {name} has a line break outside of quotes. Write it in one line, or "
+            "put double quotes around the name that has the break."
+        ) from None
 
 
 def _json(name: str, text: str, like: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise OptionError(f"The value of {name} is not JSON. Write it as {like}.") from None
 
 
@@ -187,7 +193,7 @@ def _by_column(name: str, texts: Sequence[str]) -> Any:
         elif sign and rest.startswith(("{", "[")):
             by_column[column.strip()] = _json(name, rest, like)
         elif sign:
-            for part in _split(text):
+            for part in _split(name, text):
                 column, sign, rest = part.partition("=")
                 if not sign:
                     raise OptionError(f"{name} is given {part!r} without a value. Write {like}.")

@@ -1,0 +1,164 @@
+"""Runs random releases until the time is over, and judges each.
+
+    python -m tests.fuzz --minutes 60            a swarm over options, tables, queries and files
+    python -m tests.fuzz --seed 17 --runs 1      one case again
+    python -m tests.fuzz --spark --minutes 10    also in Spark
+
+Every case follows from its seed. A failing one is printed, made small and written to
+tests/fuzz/corpus, which plain pytest replays. The exit status is 1 if anything failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any
+
+HANGS = 400.0
+"""Seconds without a sign of life after which a case hangs; the first use of a method compiles."""
+
+
+@dataclass
+class Tally:
+    """What came of all cases so far."""
+
+    cases: int = 0
+    released: int = 0
+    failed: dict[int, str] = field(default_factory=dict)
+    refusals: Counter[str] = field(default_factory=Counter)
+    by_door: Counter[str] = field(default_factory=Counter)
+    by_method: Counter[str] = field(default_factory=Counter)
+    options: Counter[str] = field(default_factory=Counter)
+    types: Counter[str] = field(default_factory=Counter)
+    slowest: float = 0.0
+
+    def add(self, told: dict[str, Any]) -> None:
+        """Counts one case."""
+        self.cases += 1
+        released = told["outcome"] == "released"
+        self.released += released
+        if released:
+            self.by_door[told["door"]] += 1
+            self.by_method[told["method"]] += 1
+            self.options.update(told["options"])
+            self.types.update(told["types"])
+        else:
+            self.refusals[re.sub(r"'[^']*'|\d+", "_", told["outcome"])[:70]] += 1
+        self.slowest = max(self.slowest, told["seconds"])
+        if told["faults"]:
+            self.failed[told["seed"]] = told["faults"][0]
+            print(f"seed {told['seed']}: {told['faults'][0]}", flush=True)
+
+    def line(self) -> str:
+        """How it stands."""
+        return (f"{self.cases} cases, {self.released} released, "
+                f"{self.cases - self.released} refused, {len(self.failed)} failed")
+
+    def summary(self) -> str:
+        """All of it, for the end."""
+        rows = [self.line(), f"slowest case: {self.slowest:.0f} seconds"]
+        for name, counts in (("released by", self.by_door), ("by method", self.by_method),
+                             ("with option", self.options), ("types", self.types),
+                             ("refused", self.refusals)):
+            listed = ", ".join(f"{each} {n}" for each, n in counts.most_common(60))
+            rows.append(f"{name} ({len(counts)}): {listed}")
+        for seed, fault in self.failed.items():
+            rows.append(f"FAILED seed {seed}: {fault}")
+        return "\n".join(rows)
+
+
+class Worker:
+    """A process that runs one case after the other from a seed on."""
+
+    def __init__(self, seed: int, arguments: list[str]) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.fuzz.worker", str(seed), *arguments],
+            stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONFAULTHANDLER": "1"},
+        )
+        self.lines: Queue[str] = Queue()
+        Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put("")
+
+    def line(self) -> str | None:
+        """The next line; an empty one at the end, and None where the worker hangs."""
+        try:
+            return self.lines.get(timeout=HANGS)
+        except Empty:
+            return None
+
+    def end(self) -> int:
+        """Ends the process; its exit status."""
+        self.process.kill()
+        return self.process.wait()
+
+
+def campaign(first: int, runs: int | None, until: float, doors: str, shrinking: bool) -> Tally:
+    """Runs cases until there are enough or the time is over."""
+    tally, seed, shown = Tally(), first, time.time()
+    arguments = [str(until), doors, "shrink" if shrinking else "no"]
+    worker = Worker(seed, arguments)
+    try:
+        while runs is None or seed < first + runs:
+            text = worker.line()
+            if not text:
+                if text == "" and (code := worker.process.wait()) == 0:
+                    break
+                code = worker.end()
+                why = "hangs" if text is None else f"ended the process with {code}"
+                tally.failed[seed] = why
+                print(f"seed {seed}: {why}", flush=True)
+                seed += 1
+                worker = Worker(seed, arguments)
+                continue
+            told = json.loads(text) if text.startswith("{") else {}
+            if "begins" in told:
+                seed = told["seed"]
+                if runs is not None and seed >= first + runs:
+                    break
+            elif "outcome" in told:
+                tally.add(told)
+            elif "shrunk" in told:
+                print(f"seed {told['seed']}: see {told['shrunk']}", flush=True)
+            if time.time() - shown > 60:
+                shown = time.time()
+                print(tally.line(), flush=True)
+    finally:
+        worker.end()
+    return tally
+
+
+def main() -> int:
+    """Reads the arguments, runs, and prints what came of it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, help="the first seed; drawn from the clock if not given")
+    parser.add_argument("--runs", type=int, help="how many cases; else as many as there is time for")
+    parser.add_argument("--spark", action="store_true", help="also in Spark")
+    parser.add_argument("--doors", default="query,query,query,query,function,frame,files")
+    parser.add_argument("--keep", action="store_true", help="don't make failing cases small")
+    asked = parser.parse_args()
+    seed = asked.seed if asked.seed is not None else int(time.time()) % 10**8 * 1000
+    doors = asked.doors + (",spark" if asked.spark else "")
+    print(f"first seed: {seed}", flush=True)
+    tally = campaign(seed, asked.runs, time.time() + 60 * asked.minutes, doors, not asked.keep)
+    print(tally.summary())
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
