@@ -67,9 +67,9 @@ _sound: set[bytes] = set()
 
 _numbers = itertools.count()
 
-_functions: list[Signature] = []
-"""Every function ever created. DuckDB keeps one alive only as long as the connection that made
-it, though other connections of the database go on calling it."""
+_functions: dict[int, list[Signature]] = {}
+"""The functions that each database has of its own. DuckDB keeps one alive only as long as the
+connection that made it, though other connections of the database go on calling it."""
 
 
 def _known(con: duckdb.DuckDBPyConnection) -> set[str]:
@@ -87,8 +87,6 @@ def _create(con: duckdb.DuckDBPyConnection, function: Signature, known: set[str]
     """Creates a function, unless the database has it already."""
     if function.name in known:
         return
-
-    _functions.append(function)
 
     def create(maker: duckdb.DuckDBPyConnection) -> None:
         maker.create_function(  # type: ignore[call-overload]
@@ -136,12 +134,18 @@ def _make(con: duckdb.DuckDBPyConnection) -> int:
     for function in FUNCTIONS:
         _create(con, function, known)
     number = next(_numbers)
-    _create(con, Signature(INSTANCE, lambda: number, (), "BIGINT", "native"), known)
+    told = Signature(INSTANCE, lambda: number, (), "BIGINT", "native")
+    _create(con, told, known)
     instance = _instance(con)
     assert instance is not None
     plan_call = planner(_catalog_of(instance), _shadow_of(instance))
-    _create(con, Signature(PLANNER, plan_call, PARAMETERS, "VARCHAR", "native"), known)
+    planned = Signature(PLANNER, plan_call, PARAMETERS, "VARCHAR", "native")
+    _functions.setdefault(instance, []).extend((told, planned))
+    _create(con, planned, known)
     _made.add(instance)
+    for kept in (_registered, _sharing):
+        for gone in [one for one, connections in kept.items() if not connections]:
+            del kept[gone]
     return instance
 
 
@@ -158,11 +162,12 @@ def _statements(con: duckdb.DuckDBPyConnection) -> list[duckdb.Statement]:
 def _candidates(instance: int, caller: int) -> Iterator[duckdb.DuckDBPyConnection]:
     """The connections from which a cursor for a caller may come: its own, which nobody closes while
     it runs our planner; those that are to stay open for all; and any other."""
-    own, sharing = _registered[instance].get(caller), _sharing.get(instance, Connections())
+    known = _registered.get(instance, Connections())
+    own, sharing = known.get(caller), _sharing.get(instance, Connections())
     if own is not None:
         yield own
     yield from sharing.values()
-    yield from _registered[instance].values()
+    yield from known.values()
 
 
 def _cursor(instance: int, caller: int, path: str = "") -> duckdb.DuckDBPyConnection:
@@ -267,6 +272,17 @@ def register(
                 refuse_changed(name, "")
         raise
     return con
+
+
+def close(con: duckdb.DuckDBPyConnection) -> None:
+    """Closes the only connection of a database, and keeps nothing of either."""
+    con.close()
+    with _lock:
+        for instance, known in list(_registered.items()):
+            if any(one is con for one in known.values()):
+                _made.discard(instance)
+                for kept in (_registered, _sharing, _functions):
+                    kept.pop(instance, None)
 
 
 def _register(con: duckdb.DuckDBPyConnection) -> int:

@@ -32,7 +32,7 @@ from kanon_sql.duckdb.frames import (
     way_back,
 )
 from kanon_sql.duckdb.refused import refusals, telling
-from kanon_sql.duckdb.register import register
+from kanon_sql.duckdb.register import close, register
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, lacks_memory
 from kanon_sql.hierarchies.kinds import KINDS as OF_HIERARCHIES
 from kanon_sql.jobs.forks import refuse_forked
@@ -124,7 +124,7 @@ class Session:
         traceback: TracebackType | None,
     ) -> None:
         if self._own:
-            self.con.close()
+            close(self.con)
             return
         for name in self._held:
             # where the caller's transaction failed, its rollback takes the view away
