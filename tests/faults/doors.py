@@ -239,7 +239,11 @@ def _in_ledger(to: str, seed: int = SEED, **more: Any) -> None:
 
     import kanon_sql
 
-    with duckdb.connect("base.duckdb", config={"threads": 1}) as con:
+    try:
+        con = duckdb.connect("base.duckdb", config={"threads": 1})
+    except duckdb.Error as error:  # the caller's own, before anything is called
+        raise kanon_sql.DataError(f"The caller can't connect: {type(error).__name__}.") from None
+    with con:
         kanon_sql.release(
             "patients", con=con, to=to, ledger="exposed", seed=seed, **more, **PERSONS
         )
