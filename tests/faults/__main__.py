@@ -70,8 +70,8 @@ def _in(root: Path, seed: int, asked: argparse.Namespace) -> int:
     whole = sum(SHARES[heading] for heading in headings) or 1.0
     with suppress(KeyboardInterrupt):  # what was run till then is told
         for place, door in enumerate(doors):
-            began = time.monotonic()
             judged = begin_warm(runs, door)
+            began = time.monotonic()
             share = (runs.until - began) / (len(doors) - place)
             for heading in headings:
                 seconds = share * SHARES[heading] / whole
