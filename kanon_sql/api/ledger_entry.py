@@ -15,7 +15,7 @@ from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.call.relation import Relation, find_relation, is_file
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound
-from kanon_sql.errors import OptionError, ReleaseError
+from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.plan.query import plan
 
 NO_TABLE = (
@@ -29,6 +29,10 @@ NONE = (
 MOVED = (
     "The release was stopped: the ledger {!r} changed while it was made, so that it would not "
     "continue from the last release. Nothing was written; make it again."
+)
+UNENTERED = (
+    "The ledger {!r} can't be written. Nothing was written; check the disk and the rights of its "
+    "database, and make the release again."
 )
 STAYS = (
     "The release can't be written to {!r}, and its ledger {!r} has it. Delete the rows of release "
@@ -90,13 +94,16 @@ def entry_of(
 
 @contextmanager
 def unmoved(entry: LedgerEntry | None) -> Iterator[None]:
-    """Refuses what DuckDB refuses where two transactions change one ledger."""
+    """Refuses what DuckDB refuses where two transactions change one ledger, or where the disk
+    doesn't take what is entered."""
     try:
         yield
-    except duckdb.TransactionException:
+    except duckdb.TransactionException as error:
         if entry is None:
             raise
-        raise ReleaseError(MOVED.format(entry.name)) from None
+        if "conflict" in str(error).lower():
+            raise ReleaseError(MOVED.format(entry.name)) from None
+        raise DataError(UNENTERED.format(entry.name)) from None
 
 
 class Entered:

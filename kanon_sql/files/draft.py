@@ -21,6 +21,7 @@ from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import DataError, OptionError
 from kanon_sql.files.state import NAME
 from kanon_sql.output.durable import sync, sync_names
+from kanon_sql.output.whole import remove
 
 try:
     import fcntl
@@ -135,7 +136,7 @@ def removed(work: Path, target: Path) -> None:
     with contextlib.suppress(OSError):  # what can't be taken away is so by the next run
         _put_back(target)
         (work / NAME).unlink(missing_ok=True)
-        shutil.rmtree(work, ignore_errors=True)
+        remove(work)
 
 
 def names_of(source: Relation) -> list[str]:

@@ -50,9 +50,17 @@ def folder_beside(path: Path) -> Iterator[Path]:
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
             if held is not None:
                 os.close(held)
+
+
+def remove(folder: Path) -> None:
+    """Takes a folder away with all in it, as far as that can be; what the system refused once, as
+    where too many files were open, it is asked once more."""
+    for _ in range(2):
+        if folder.exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _made(path: Path) -> tuple[Path, int | None]:

@@ -160,7 +160,7 @@ def test_a_change_of_a_file_elsewhere_is_seen(
     place, prepare = store
     real = State.done
 
-    def changing(self: State, step: str, found: Any) -> Any:
+    def changing(self: State, step: str, found: Any, *made: Any) -> Any:
         if step == "file 0":
             with duckdb.connect() as con:
                 prepare(con)
@@ -168,7 +168,7 @@ def test_a_change_of_a_file_elsewhere_is_seen(
                     f"COPY (SELECT * REPLACE (age + 1 AS age) FROM '{adult()}' LIMIT {ROWS}) TO "
                     f"'{place}/lake/sex=Male/data_0.parquet' (FORMAT parquet)"
                 )
-        return real(self, step, found)
+        return real(self, step, found, *made)
 
     monkeypatch.setattr(State, "done", changing)
     with pytest.raises(DataError, match="changed while they were read"):

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from tests.faults import calls, limits, power, stopped
@@ -67,13 +68,14 @@ def _in(root: Path, seed: int, asked: argparse.Namespace) -> int:
     doors = [DOORS[name] for name in asked.door or DOORS]
     headings = asked.heading or list(HEADINGS)
     whole = sum(SHARES[heading] for heading in headings) or 1.0
-    for place, door in enumerate(doors):
-        began = time.monotonic()
-        judged = begin_warm(runs, door)
-        share = (runs.until - began) / (len(doors) - place)
-        for heading in headings:
-            seconds = share * SHARES[heading] / whole
-            HEADINGS[heading](judged, min(time.monotonic() + seconds, began + share))
+    with suppress(KeyboardInterrupt):  # what was run till then is told
+        for place, door in enumerate(doors):
+            judged = begin_warm(runs, door)
+            began = time.monotonic()
+            share = (runs.until - began) / (len(doors) - place)
+            for heading in headings:
+                seconds = share * SHARES[heading] / whole
+                HEADINGS[heading](judged, min(time.monotonic() + seconds, began + share))
     return told(runs)
 
 

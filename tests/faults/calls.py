@@ -18,7 +18,7 @@ STDERR = "/said>"
 """How a record names standard error."""
 READ = re.compile(r"openat\(.*O_RDONLY|pread64|read\(")
 """A file that can't be read, or a folder in which none is found, may be one that was mistyped."""
-REMOVED = re.compile(r"unlink|rmdir|O_DIRECTORY|fcntl")
+REMOVED = re.compile(r'unlink|rmdir|O_DIRECTORY|fcntl|"[^"]*(kanon-draft|[.]tmp)[^"]*", O_RDONLY')
 """What takes a draft away: where that fails, it stays for the next run to take away."""
 
 

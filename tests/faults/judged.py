@@ -17,6 +17,8 @@ NOISE = re.compile(r"^(kanon_sql: |kanon: |(one|two|three): )|^\s*$")
 
 DRAFT = re.compile(r"\.[\w.]+\.[0-9a-f]{16}\.tmp(/|\Z)")
 RESUMED = ".kanon-draft/"
+WAL = "base.duckdb.wal"
+"""Of a database of the caller's; what its tables hold is looked at apart."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def _of_places(place: Place, door: Door, ended: Ended, kind: Kind) -> list[str]:
         elif RESUMED in f"{name}/" or name.endswith(RESUMED):
             if not (resumes and door.goes_on and (ended.status or kind.resumes)):
                 found.append(f"{name} is left")
-        elif not (kind.drafts and (DRAFT.search(name) or name.endswith(".wal"))):
+        elif name != WAL and not (kind.drafts and (DRAFT.search(name) or name.endswith(".wal"))):
             found.append(f"{name} is left")
     found += [f"{name} is gone" for name in place.before
               if name not in now and not _is_output(door, name)]

@@ -97,7 +97,7 @@ class Disk:
 
     def _path(self, text: str) -> str:
         path = Path(self.place, text)
-        return str(path) if self.place in path.parents else ""
+        return str(path) if text and self.place in (path, *path.parents) else ""
 
     def _write(self, path: str) -> None:
         if path and not Path(path).is_relative_to(self.place / "cache"):

@@ -262,10 +262,10 @@ def test_a_corrupt_file_and_a_changed_one_are_one_sentence(
     (tmp_path / "lake" / "part-1.parquet").write_bytes(whole)
     real = State.done
 
-    def touching(self: State, step: str, found: Any) -> Any:
+    def touching(self: State, step: str, found: Any, *made: Any) -> Any:
         if step == "file 0":
             (tmp_path / "lake" / "part-1.parquet").write_bytes(whole)
-        return real(self, step, found)
+        return real(self, step, found, *made)
 
     monkeypatch.setattr(State, "done", touching)
     with pytest.raises(DataError, match="changed while they were read"):

@@ -179,12 +179,12 @@ def test_a_run_that_stops_at_every_step_ends_with_the_same_bytes(
 ) -> None:
     real, steps, stops = State.done, [], 0
 
-    def stopping(self: State, step: str, found: Any) -> Any:
+    def stopping(self: State, step: str, found: Any, *made: Any) -> Any:
         if step in steps:
-            return real(self, step, found)
+            return real(self, step, found, *made)
         steps.append(step)
         if not before:
-            real(self, step, found)
+            real(self, step, found, *made)
         raise Stopped
 
     monkeypatch.setattr(State, "done", stopping)

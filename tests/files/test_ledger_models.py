@@ -170,8 +170,8 @@ def test_newcomers_who_keep_no_model_by_themselves_join_or_wait(
     # a run that stops at every step ends with the same bytes, on one thread
     real, steps = State.done, []
 
-    def stopping(self: State, step: str, found: Any) -> Any:
-        real(self, step, found)
+    def stopping(self: State, step: str, found: Any, *made: Any) -> Any:
+        real(self, step, found, *made)
         if step not in steps:
             steps.append(step)
             raise Stopped

@@ -48,12 +48,12 @@ def test_a_run_that_stops_at_every_step_ends_with_the_same_bytes(
 ) -> None:
     real, out, steps = State.done, tmp_path / "out", []
 
-    def stopping(self: State, step: str, found: Any) -> Any:
+    def stopping(self: State, step: str, found: Any, *made: Path) -> Any:
         if step in steps:
-            return real(self, step, found)
+            return real(self, step, found, *made)
         steps.append(step)
         if not before:
-            real(self, step, found)
+            real(self, step, found, *made)
         raise Stopped
 
     monkeypatch.setattr(State, "done", stopping)

@@ -173,3 +173,35 @@ def test_a_ledger_that_cant_be_set_right_is_told(
         con.execute("INSERT INTO seen VALUES (2)")  # another release went on from it
         raise OSError(errno.EACCES, "Permission denied")
     assert con.execute("SELECT count(*) FROM seen").fetchone() == (2,)
+
+
+def test_a_ledger_that_the_disk_refuses_has_not_changed() -> None:
+    from kanon_sql.api.ledger_entry import LedgerEntry, unmoved
+    from kanon_sql.call.relation import Relation
+
+    entry = LedgerEntry(Relation("seen", ("seen",)), False)
+    for text, kind, said in (
+        ("TransactionContext Error: Conflict on update!", ReleaseError, "changed while it was"),
+        ("TransactionContext Error: Failed to commit: Could not set lock on file", DataError,
+         "can't be written"),
+    ):
+        with pytest.raises(kind, match=said), unmoved(entry):
+            raise duckdb.TransactionException(text)
+
+
+def test_a_draft_whose_removal_fails_once_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, failed = os.unlink, []
+
+    def once(path: Any, **named: Any) -> None:
+        if not failed:
+            failed.append(path)
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        real(path, **named)
+
+    with pytest.raises(KeyboardInterrupt), beside(tmp_path / "o.csv") as draft:
+        Path(draft).write_text("half")
+        monkeypatch.setattr(os, "unlink", once)
+        raise KeyboardInterrupt
+    assert failed and list(tmp_path.iterdir()) == []
