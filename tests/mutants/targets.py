@@ -48,7 +48,8 @@ TARGETS: dict[str, Target] = {
     "persons": Target(
         ("sql/persons.sql:__kanon_(whose|crowds|persons|sizes)$|refused|out|row_out",
          "kanon_sql/plan/persons.py"),
-        ("release/test_check_persons.py", "release/test_persons_checked.py"),
+        ("release/test_check_persons.py", "release/test_persons_checked.py",
+         "release/test_persons_measured.py"),
     ),
     "parts": Target(
         ("sql/parts.sql", "kanon_sql/plan/parts.py"),
@@ -62,7 +63,7 @@ TARGETS: dict[str, Target] = {
     "ledger": Target(
         ("sql/ledger.sql", "kanon_sql/plan/ledger.py"),
         ("ledger/test_ledger_check.py", "release/test_check_ledger.py",
-         "release/test_ledger_refusals.py"),
+         "release/test_ledger_refusals.py", "release/test_ledger.py"),
     ),
     "manifest": Target(
         ("kanon_sql/api/verify.py", "kanon_sql/api/verification.py", "kanon_sql/plan/manifest.py",
