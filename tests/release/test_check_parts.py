@@ -139,3 +139,36 @@ def test_a_model_holds_each_part_against_its_own_rows(con: Connection) -> None:
     assert refusal(con, call, Given(SOUND)) == ""
     two: list[Any] = [0, 4, 0, 4, *SOUND[4:]]
     assert "don't keep" in refusal(con, call, Given(two))
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({}, "Each has fewer than 2 rows."),
+    ({"entity": "who"}, "Each has fewer than 2 persons."),
+    ({"entity": "who", "k": 3}, "Each has fewer than 3 persons."),
+    ({"entity": "who", "entity_rows": "apart"}, "Each has fewer than 2 persons."),
+    ({"sensitive": ["disease"], "l": 3}, "Each has fewer than 3 rows."),
+    ({"sensitive": ["disease"], "l": 3, "entity": "who"}, "Each has fewer than 3 persons."),
+    ({"sensitive": ["disease"], "l": 3, "entity": "who", "entity_rows": "apart"},
+     "Each has fewer than 2 persons, or than 3 rows."),
+])
+def test_a_part_that_is_too_small_is_told_by_what_it_lacks(
+    con: Connection, options: dict[str, Any], said: str
+) -> None:
+    con.execute("CREATE OR REPLACE TABLE sick AS SELECT *, 'd' || who AS disease FROM t")
+    call = Asked("anonymize", "sick", PARTS.options).also(small_parts="error", suppress=0)
+    assert said in refusal(con, call.also(**options), Given(SOUND))
+
+
+def test_every_figure_of_the_persons_of_a_part(con: Connection) -> None:
+    """Classes of several parts, of which the first is the class 0."""
+    call = Asked("anonymize_metrics", "t", PARTS.options).also(
+        entity="who", entity_rows="apart", by_part=True
+    )
+    found = stage(
+        con, call, "__kanon_persons_of",
+        "part, came, coming, left_out, fewest, most_rows, mean_rows",
+    )
+    # tue has p0 once and p1 twice; wed has p0 alone, and is too small
+    assert sorted(found)[1:] == [
+        (1, 4, 4, 0, 4, 1, 1.0), (2, 2, 2, 0, 2, 1, 1.0), (3, 2, 2, 0, 2, 2, 1.5),
+    ]
