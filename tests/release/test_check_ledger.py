@@ -217,3 +217,8 @@ def test_a_person_with_two_rows_is_refused(con: Connection) -> None:
     assert "several rows for one person" in refusal(con, ON, Given([*FIRST, 1]))
     con.execute("UPDATE people SET id = NULL WHERE id = 3")
     assert refusal(con, ON, Given([*FIRST, 1])) != ""
+
+
+def test_a_class_that_goes_on_has_k_rows_too(con: Connection) -> None:
+    fill(con)
+    assert "has 1 rows, fewer than k = 2" in refusal(con, ON, Given([3, 1, 1, 1, 2, 2, 2, 2]))
