@@ -205,9 +205,7 @@ __kanon_exposed AS MATERIALIZED (
 ${crowds},
 __kanon_linked AS MATERIALIZED (
     SELECT min(${counted}) AS all_crowds,
-           min(CASE WHEN last_release = release THEN ${counted} END) AS crowd,
-           (SELECT count(*) FROM __kanon_entries) - (SELECT count(DISTINCT person) FROM __kanon_entries)
-               AS doubled
+           min(CASE WHEN last_release = release THEN ${counted} END) AS crowd
     FROM __kanon_crowds_after CROSS JOIN __kanon_numbered
 ),
 

@@ -36,15 +36,17 @@ FOREIGN = (
 
 def main() -> int:
     """Runs what is asked for; 1 where a mutant of a whole target survives without a reason."""
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutants", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--module", action="append", choices=TARGETS, help="a target; may repeat")
     parser.add_argument("--file", default="", help="only files whose path has this text")
     parser.add_argument("--sample", type=int, help="so many mutants of each target, by chance")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
-    parser.add_argument("--minutes", type=float, default=1e6, help="the time for all together")
+    parser.add_argument("--minutes", type=float, default=1e6, help="for all together")
     parser.add_argument("--seconds", type=float, default=20.0,
-                        help="seconds of the processor for the tests that a mutant has to pass (20)")
+                        help="of the processor, for the tests that a mutant has to pass (20)")
     parser.add_argument("--reach", type=Path, metavar="FOLDER",
                         help="keeps what the tests reach, and takes it from there the next time")
     asked = parser.parse_args()

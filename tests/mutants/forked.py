@@ -51,7 +51,9 @@ def forked(work: Callable[[], str], seconds: float) -> Outcome:
         said = pipe.read() if status is not None else ""
     if status is None:
         return Outcome(SLOW)
-    return Outcome(KILLED if said or status else SURVIVED, said or f"status {status}" * (status > 0))
+    if not said and not status:
+        return Outcome(SURVIVED)
+    return Outcome(KILLED, said or f"status {status}")
 
 
 def _waited(child: int, seconds: float) -> int | None:

@@ -23,7 +23,7 @@ class Reach:
     """What tests reach.
 
     Attributes:
-        seconds: the time of the processor that each takes, in the order in which they are collected.
+        seconds: the time of the processor that each takes, in the order of their collection.
         places: what each reaches.
         at_import: what was reached before the first test.
         failed: those that fail without any mutant, and so tell nothing.

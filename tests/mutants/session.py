@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import pytest
@@ -84,12 +84,15 @@ class Mutating:
             limit = 60 + 20 * sum(map(self._reach.seconds.__getitem__, tests))
             todo = [items[test] for test in tests]
 
-            def work(mutant: Mutant = mutant, todo: list[pytest.Item] = todo) -> str:
-                mutate(mutant, source, functions, self._root)
-                return first_failure(todo)
-
+            work = partial(self._first_failure, mutant, source, functions, todo)
             self._report(mutant, forked(work, limit))
         return True
+
+    def _first_failure(
+        self, mutant: Mutant, source: str, functions: Functions, todo: list[pytest.Item]
+    ) -> str:
+        mutate(mutant, source, functions, self._root)
+        return first_failure(todo)
 
 
 def mutate(

@@ -96,8 +96,8 @@ def _of_word(tokens: list[_Token], at: int, text: str) -> Iterator[Edit]:
         yield Edit(token.start, tokens[at + 3].end, "=", "IS NOT DISTINCT FROM to =")
     elif word == "IS" and after == "NULL":
         yield Edit(token.start, token.end, "IS NOT", "IS NULL to IS NOT NULL")
-    elif word == "NOT" and after not in ("MATERIALIZED", "DISTINCT") or word == "DISTINCT" and (
-        before in ("(", "SELECT")
+    elif (word == "NOT" and after not in ("MATERIALIZED", "DISTINCT")) or (
+        word == "DISTINCT" and before in ("(", "SELECT")
     ):
         yield Edit(token.start, token.end, "", f"{word} dropped")
     elif word == "ALL" and before == "UNION":

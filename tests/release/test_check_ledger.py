@@ -144,3 +144,81 @@ def test_who_came_later_is_no_cover_from_an_attacker_who_knows_absence(
     con.execute("INSERT INTO people SELECT 10 + i, 2 + i, 'Gout' FROM range(2) AS r(i)")
     found = refusal(con, ON.also(l=2, attacker=attacker), Given([*FIRST, 1, 1]))
     assert ("privacy models" not in found) is kept
+
+
+def changed(column: str, to: str) -> str:
+    """A ledger in which one person has another value in a column."""
+    return f"SELECT * REPLACE (CASE WHEN entity = 1 THEN {to} ELSE {column} END AS {column}) " \
+        "FROM releases"
+
+
+def told(old: str, new: str) -> str:
+    """A ledger whose options tell something else."""
+    return f"SELECT * REPLACE (replace(options, '{old}', '{new}') AS options) FROM releases"
+
+
+NUMBERED, EMPTY = "are not numbered 1, 2, and so on", "has rows with a NULL"
+FAULTY: list[tuple[str, str]] = [
+    *((changed(column, "NULL"), EMPTY)
+      for column in ("release", "entity", "class", "published", "source", "options")),
+    (changed("options", "'?'"), EMPTY),
+    ("SELECT * REPLACE (release || '?' AS release) FROM releases", EMPTY),
+    ("SELECT * REPLACE (class || '?' AS class) FROM releases", EMPTY),
+    ("FROM releases WHERE false", "is empty"),
+    ("SELECT * REPLACE (0 AS release) FROM releases", NUMBERED),
+    ("SELECT * REPLACE (2 AS release) FROM releases", NUMBERED),
+    ("FROM releases UNION ALL SELECT * REPLACE (3 AS release) FROM releases", NUMBERED),
+    # as many as the last number
+    ("SELECT * REPLACE (0 AS release) FROM releases UNION ALL "
+     "SELECT * REPLACE (2 AS release) FROM releases", NUMBERED),
+    ("FROM releases UNION ALL (FROM releases LIMIT 1)", "has a person twice in one release"),
+    ("SELECT * REPLACE (entity::VARCHAR AS entity) FROM releases",
+     "knows persons by another type than that of 'id'"),
+    (changed("published", "{'a': 7}"), "has a class that published two things"),
+    (changed("options", "replace(options, '\"headroom\":0', '\"headroom\":3')"),
+     "has a release with two sets of options"),
+    ("FROM releases WHERE entity = 0 OR class = 2", "fails its own check"),
+    (told('"k":2', '"k":3'), "was made with a larger k than 2"),
+    (told("knows_presence", "knows_absence"), "is kept against another attacker than"),
+    (told('"columns":[', '"columns":[["b","BIGINT"],'), "quasi-identifiers that are none in this"),
+    (told('["a","BIGINT"]', ""), "quasi-identifiers that the ledger"),
+    (told("BIGINT", "INTEGER"), "A quasi-identifier has another type than in the ledger"),
+    (told("median", "centroid"), "publish in another form"),
+    (told('"models":"[', '"models":"[ '), "was made with other privacy models"),
+]
+
+
+@pytest.mark.parametrize(("faulty", "expected"), FAULTY)
+def test_a_ledger_with_a_fault_is_refused(con: Connection, faulty: str, expected: str) -> None:
+    fill(con)
+    con.execute(f"CREATE OR REPLACE TABLE faulty AS {faulty}")
+    found = refusal(con, ON.also(ledger="faulty"), Given(FIRST))
+    assert expected in found
+
+
+def test_a_ledger_of_two_releases_tells_what_was_asked_last(con: Connection) -> None:
+    fill(con)
+    first = told('"k":2', '"k":1')
+    con.execute(f"CREATE OR REPLACE TABLE longer AS {first} UNION ALL "
+                "SELECT * REPLACE (2 AS release) FROM releases")
+    assert refusal(con, ON.also(ledger="longer"), Given(FIRST)) == ""
+    con.execute(f"CREATE OR REPLACE TABLE longer AS {told('median', 'centroid')} UNION ALL "
+                "SELECT * REPLACE (2 AS release) FROM releases")
+    assert refusal(con, ON.also(ledger="longer"), Given(FIRST)) == ""
+    con.execute("CREATE OR REPLACE TABLE longer AS FROM releases UNION ALL "
+                "SELECT * REPLACE (2 AS release, replace(options, 'median', 'centroid') AS options)"
+                " FROM releases")
+    assert "another form" in refusal(con, ON.also(ledger="longer"), Given(FIRST))
+
+
+def test_a_person_with_two_rows_is_refused(con: Connection) -> None:
+    fill(con)
+    con.execute("INSERT INTO people FROM people WHERE id = 3")
+    assert "several rows for one person" in refusal(con, ON, Given([*FIRST, 1]))
+    con.execute("UPDATE people SET id = NULL WHERE id = 3")
+    assert refusal(con, ON, Given([*FIRST, 1])) != ""
+
+
+def test_a_class_that_goes_on_has_k_rows_too(con: Connection) -> None:
+    fill(con)
+    assert "has 1 rows, fewer than k = 2" in refusal(con, ON, Given([3, 1, 1, 1, 2, 2, 2, 2]))

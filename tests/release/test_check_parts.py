@@ -30,9 +30,11 @@ PARTS = Asked("anonymize", "t", {
 SOUND: list[Any] = [0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, -1]
 
 
-def stage(con: Connection, call: Asked, name: str, columns: str) -> list[tuple[Any, ...]]:
+def stage(
+    con: Connection, call: Asked, name: str, columns: str, given: Given | None = None
+) -> list[tuple[Any, ...]]:
     """The rows of a stage of a call, by its text up to the last query."""
-    sql = labelled_sql(con, call, Given(SOUND))
+    sql = labelled_sql(con, call, given or Given(SOUND))
     head = sql[: sql.rindex("\nSELECT ")]
     return con.execute(f"{head}\nSELECT {columns} FROM {name}").fetchall()
 
@@ -106,6 +108,9 @@ def test_a_class_lies_in_one_part(con: Connection) -> None:
     ({"suppress": 0.49}, [0, 0, -1, -1, 1, 1, 1, 2, 2, 3, 3, -1], "leaves out 3 rows"),
     # of each part alone, however few these are of all
     ({}, [0, 0, 0, 0, 1, 1, 1, -1, -1, 3, 3, -1], "leaves out 3 rows"),
+    # the part that is put together is the part 0
+    ({"small_parts": "join"}, [0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, -1], ""),
+    ({"small_parts": "join"}, [0, 0, 0, 0, 1, 1, 1, 2, 2, -1, -1, -1], "leaves out 3 rows"),
     # of persons, a row of one may be left out of one part
     ({"entity": "who"}, [0, 0, -1, -1, 1, 1, 1, -1, -1, 3, 3, -1], ""),
     ({"entity": "who"}, [0, -1, -1, -1, 1, 1, 1, -1, -1, 3, 3, -1], "rows, fewer than k"),
@@ -139,3 +144,37 @@ def test_a_model_holds_each_part_against_its_own_rows(con: Connection) -> None:
     assert refusal(con, call, Given(SOUND)) == ""
     two: list[Any] = [0, 4, 0, 4, *SOUND[4:]]
     assert "don't keep" in refusal(con, call, Given(two))
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({}, "Each has fewer than 2 rows."),
+    ({"entity": "who"}, "Each has fewer than 2 persons."),
+    ({"entity": "who", "k": 3}, "Each has fewer than 3 persons."),
+    ({"entity": "who", "entity_rows": "apart"}, "Each has fewer than 2 persons."),
+    ({"sensitive": ["disease"], "l": 3}, "Each has fewer than 3 rows."),
+    ({"sensitive": ["disease"], "l": 3, "entity": "who"}, "Each has fewer than 3 persons."),
+    ({"sensitive": ["disease"], "l": 3, "entity": "who", "entity_rows": "apart"},
+     "Each has fewer than 2 persons, or than 3 rows."),
+])
+def test_a_part_that_is_too_small_is_told_by_what_it_lacks(
+    con: Connection, options: dict[str, Any], said: str
+) -> None:
+    con.execute("CREATE OR REPLACE TABLE sick AS SELECT *, 'd' || who AS disease FROM t")
+    call = Asked("anonymize", "sick", PARTS.options).also(small_parts="error", suppress=0)
+    assert said in refusal(con, call.also(**options), Given(SOUND))
+
+
+def test_every_figure_of_the_persons_of_a_part(con: Connection) -> None:
+    """Classes of several parts, of which the first is the class 0."""
+    call = Asked("anonymize_metrics", "t", PARTS.options).also(
+        entity="who", entity_rows="apart", by_part=True
+    )
+    found = stage(
+        con, call, "__kanon_persons_of",
+        "part, came, coming, left_out, fewest, most_rows, mean_rows",
+        Given([0, 0, 0, -1, *SOUND[4:]]),
+    )
+    # mon lacks p3; tue has p0 once and p1 twice; wed has p0 alone, and is too small
+    assert sorted(found)[1:] == [
+        (1, 3, 3, 1, 3, 1, 1.0), (2, 2, 2, 0, 2, 1, 1.0), (3, 2, 2, 0, 2, 2, 1.5),
+    ]

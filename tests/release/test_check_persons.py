@@ -119,3 +119,35 @@ def test_the_mean_risk_counts_persons(
     con: Connection, call: Asked, labels: list[int], said: str
 ) -> None:
     assert bool(refusal(con, call, Given(labels))) is bool(said)
+
+
+def test_whoever_is_in_two_classes_of_one_release_counts_once(con: Connection) -> None:
+    same = "SELECT __kanon_class, CASE WHEN __kanon_class < 2 THEN 1 ELSE 2 END AS age FROM ({})"
+    found = refusal(con, APART, Given([0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 2], classes=same))
+    assert "has 1 persons, fewer than k = 2" in found
+
+
+def test_the_mean_risk_counts_the_persons_that_come_out(con: Connection) -> None:
+    """Two classes of five persons, of six that there are."""
+    labels = [-1, -1, -1, -1, 0, 0, 0, 0, 1, 1, 1]
+    assert refusal(con, TOGETHER.also(max_average_risk=0.4), Given(labels)) == ""
+    assert "average" in refusal(con, TOGETHER.also(max_average_risk=0.35), Given(labels))
+
+
+def test_every_figure_that_the_audit_tells_of_persons(con: Connection) -> None:
+    con.execute("""CREATE OR REPLACE TABLE out AS
+        SELECT who, [0, 0, 0, 1, 0, 0, 1, 1, 1, 2, 2][age + 1] AS age FROM visits""")
+    names = (
+        "persons, rows_per_person_max, k_persons, k_apart, persons_in_several_classes, "
+        "classes_of_one_person, classes_below_k_persons, prosecutor_risk_max_persons"
+    )
+    audit = "k_anonymity('{}', quasi_identifiers := ['age'], entity := 'who', k := 3)"
+    row = con.execute(f"SELECT {names} FROM {audit.format('out')}").fetchone()
+    # the classes are a a a b b, a c c d, and e f
+    assert row == (6, 4, 2, 1, 1, 0, 2, 0.5)
+    con.execute("UPDATE out SET who = nullif(who, 'f')")
+    with pytest.raises(duckdb.Error, match="is NULL in some rows"):
+        con.execute(f"FROM {audit.format('out')}").fetchall()
+    con.execute("DELETE FROM out WHERE age = 2 OR who = 'b'")
+    row = con.execute(f"SELECT {names} FROM {audit.format('out')}").fetchone()
+    assert row == (3, 4, 1, 1, 1, 1, 1, 1.0)

@@ -163,3 +163,25 @@ def test_three_classes_of_few_rows(con: Connection, kind: str) -> None:
                 compare(con, model_of(kind, threshold, nulls, 3), values, labels, levels)
     if levels:
         compare(con, model_of("distinct", 3, "worst"), values, labels, levels)
+
+
+def test_a_value_that_is_too_rare_breaks_delta_by_itself(con: Connection) -> None:
+    """A tenth of one half: its share is below the bound, and no share is above one."""
+    values = [NUMBERS[0]] + [NUMBERS[1]] * 9 + [NUMBERS[0]] * 9 + [NUMBERS[1]]
+    labels = [0] * 10 + [1] * 10
+    write(con, values, labels)
+    for delta, kept in ((1.0, False), (1.5, False), (1.7, True)):
+        model = model_of("delta", delta, "worst")
+        compare(con, model, values, labels)
+        assert all(passes is kept for passes, _ in found_by_sql(con, model).values())
+
+
+def test_a_missing_value_counts_for_a_bound_in_millionths(con: Connection) -> None:
+    """A third of the rows is missing, and may be the bounded value that none of them has."""
+    values = [NUMBERS[0]] + [NUMBERS[1]] * 5 + [None, NUMBERS[2], NUMBERS[3]]
+    labels = [0] * 6 + [1] * 3
+    write(con, values, labels)
+    for share, kept in ((0.333333, False), (0.333334, True)):
+        model = model_of("by_value", share, "worst")
+        compare(con, model, values, labels)
+        assert found_by_sql(con, model)[1][0] is kept

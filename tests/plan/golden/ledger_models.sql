@@ -507,9 +507,7 @@ __kanon_crowds_after AS MATERIALIZED (  -- of each history: those who have it, a
 ),
 __kanon_linked AS MATERIALIZED (
     SELECT min(crowd) AS all_crowds,
-           min(CASE WHEN last_release = release THEN crowd END) AS crowd,
-           (SELECT count(*) FROM __kanon_entries) - (SELECT count(DISTINCT person) FROM __kanon_entries)
-               AS doubled
+           min(CASE WHEN last_release = release THEN crowd END) AS crowd
     FROM __kanon_crowds_after CROSS JOIN __kanon_numbered
 ),
 __kanon_members AS MATERIALIZED (
@@ -670,10 +668,12 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
-                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.', greatest(
-                    coalesce(sum(__kanon_size), 0),
-                    any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
-                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.',
+                CASE WHEN coalesce(sum(__kanon_size), 0) + any_value(__kanon_out) <> any_value(__kanon_kept_count)
+                    THEN coalesce(sum(__kanon_size), 0)::BIGINT
+                    ELSE any_value(__kanon_label_count) - any_value(__kanon_out) END,
+                any_value(__kanon_kept_count) - any_value(__kanon_out),
+                any_value(__kanon_once) - any_value(__kanon_out)))
         WHEN false
             THEN __kanon_refuse(
                 'ReleaseError', format('The release was stopped: it leaves out more persons than suppress = 0.0 allows, with {} rows. Nothing was released; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))

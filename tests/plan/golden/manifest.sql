@@ -290,10 +290,12 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
-                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.', greatest(
-                    coalesce(sum(__kanon_size), 0),
-                    any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
-                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.',
+                CASE WHEN coalesce(sum(__kanon_size), 0) + any_value(__kanon_out) <> any_value(__kanon_kept_count)
+                    THEN coalesce(sum(__kanon_size), 0)::BIGINT
+                    ELSE any_value(__kanon_label_count) - any_value(__kanon_out) END,
+                any_value(__kanon_kept_count) - any_value(__kanon_out),
+                any_value(__kanon_once) - any_value(__kanon_out)))
         WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept_count))
             THEN __kanon_refuse(
                 'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing was released; please report this as a bug of the method auto.', any_value(__kanon_out)::BIGINT))
@@ -545,7 +547,7 @@ SELECT unnest(list_concat(
       'description': 'which release of its ledger this is; null without a ledger'},
      {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
       'description': 'SHA-256 of the released rows, regardless of their order, and of their columns'},
-     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('6f42d63fbd8ea79214e76fce33729733eccf0ba599662d03a91b89899b95a4de')::VARCHAR,
+     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('aca5b78c96e99ee9c4be3da3ceff5026a59ef16229cd84e4e64c4ad0e8b92c4c')::VARCHAR,
       'description': 'SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is secret'},
      {'section': 'release', 'entry': 'method', 'value': to_json((SELECT grouped ->> 'method' FROM __kanon_facts))::VARCHAR, 'description': 'the method that ''auto'' chose'}]
 ), max_depth := 2)

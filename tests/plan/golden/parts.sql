@@ -335,10 +335,12 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
-                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.', greatest(
-                    coalesce(sum(__kanon_size), 0),
-                    any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
-                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.',
+                CASE WHEN coalesce(sum(__kanon_size), 0) + any_value(__kanon_out) <> any_value(__kanon_kept_count)
+                    THEN coalesce(sum(__kanon_size), 0)::BIGINT
+                    ELSE any_value(__kanon_label_count) - any_value(__kanon_out) END,
+                any_value(__kanon_kept_count) - any_value(__kanon_out),
+                any_value(__kanon_once) - any_value(__kanon_out)))
         WHEN (SELECT coalesce(bool_or("out" > floor(0.1::DOUBLE * "rows")), false) FROM __kanon_left WHERE part >= 0)
             THEN __kanon_refuse(
                 'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.1 allows. Nothing was released; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))

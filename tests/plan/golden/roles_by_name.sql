@@ -159,10 +159,12 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
-                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.', greatest(
-                    coalesce(sum(__kanon_size), 0),
-                    any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
-                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.',
+                CASE WHEN coalesce(sum(__kanon_size), 0) + any_value(__kanon_out) <> any_value(__kanon_kept_count)
+                    THEN coalesce(sum(__kanon_size), 0)::BIGINT
+                    ELSE any_value(__kanon_label_count) - any_value(__kanon_out) END,
+                any_value(__kanon_kept_count) - any_value(__kanon_out),
+                any_value(__kanon_once) - any_value(__kanon_out)))
         WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept_count))
             THEN __kanon_refuse(
                 'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing was released; please report this as a bug of the method auto.', any_value(__kanon_out)::BIGINT))
