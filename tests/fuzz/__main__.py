@@ -149,8 +149,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--seed", type=int, help="the first seed; drawn from the clock if not given")
-    parser.add_argument("--runs", type=int, help="how many cases; else as many as there is time for")
+    parser.add_argument("--seed", type=int, help="the first seed; else the clock gives it")
+    parser.add_argument("--runs", type=int, help="how many cases; else what there is time for")
     parser.add_argument("--parsers", type=int, help="read so many changed texts instead")
     parser.add_argument("--statements", type=int, help="run so many statements instead")
     parser.add_argument("--doors", default="query,query,query,query,function,frame,files")

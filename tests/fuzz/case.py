@@ -15,8 +15,8 @@ import duckdb
 import pyarrow as pa
 
 DOORS = ("query", "function", "frame", "files")
-"""How a release is asked for: by SQL, by the Python function over a table or an Arrow table, or over
-files in blocks."""
+"""How a release is asked for: by SQL, by the Python function over a table or an Arrow table, or
+over files in blocks."""
 
 
 @dataclass(frozen=True)
