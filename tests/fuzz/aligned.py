@@ -145,10 +145,11 @@ class Aligned:
         place = "NULL"
         if NUMBERS.match(kind):
             place = f"{value}::DOUBLE"
+        elif kind == "DATE":
+            place = f"({value} - DATE '1970-01-01')"
         elif ORDERED.match(kind):
-            place = f"({value} - DATE '1970-01-01')" if kind == "DATE" else (
-                f"epoch_us({value} AT TIME ZONE 'UTC')" if "ZONE" in kind else f"epoch_us({value})"
-            )
+            utc = f"({value} AT TIME ZONE 'UTC')" if "ZONE" in kind else value
+            place = f"epoch_us({utc}{'' if kind in ('TIME', 'TIMESTAMP_NS') else '::TIMESTAMP'})"
         # a person whose rows differ has no value
         rows = self.release.ask(f"""
             SELECT part, class, CASE WHEN count(DISTINCT coalesce('=' || text, 'NULL')) = 1

@@ -1,4 +1,4 @@
-"""Cases that once failed, made small by the fuzzer; and whether it knows every option."""
+"""Cases that once failed, in the package or in the judge; and whether all options are drawn."""
 
 from __future__ import annotations
 
