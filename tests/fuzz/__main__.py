@@ -2,7 +2,8 @@
 
     python -m tests.fuzz --minutes 60            a swarm over options, tables, queries and files
     python -m tests.fuzz --seed 17 --runs 1      one case again
-    python -m tests.fuzz --spark --minutes 10    also in Spark
+    python -m tests.fuzz --parsers 20000         texts of options, TOML, roles and manifests
+    python -m tests.fuzz --statements 500        statements around a call
 
 Every case follows from its seed. A failing one is printed, made small and written to
 tests/fuzz/corpus, which plain pytest replays. The exit status is 1 if anything failed.
@@ -22,6 +23,8 @@ from dataclasses import dataclass, field
 from queue import Empty, Queue
 from threading import Thread
 from typing import Any
+
+from tests.fuzz import parsers, statements
 
 HANGS = 400.0
 """Seconds without a sign of life after which a case hangs; the first use of a method compiles."""
@@ -146,16 +149,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--seed", type=int, help="the first seed; drawn from the clock if not given")
-    parser.add_argument("--runs", type=int, help="how many cases; else as many as there is time for")
-    parser.add_argument("--spark", action="store_true", help="also in Spark")
+    parser.add_argument("--seed", type=int, help="the first seed; else the clock gives it")
+    parser.add_argument("--runs", type=int, help="how many cases; else what there is time for")
+    parser.add_argument("--parsers", type=int, help="read so many changed texts instead")
+    parser.add_argument("--statements", type=int, help="run so many statements instead")
     parser.add_argument("--doors", default="query,query,query,query,function,frame,files")
     parser.add_argument("--keep", action="store_true", help="don't make failing cases small")
     asked = parser.parse_args()
     seed = asked.seed if asked.seed is not None else int(time.time()) % 10**8 * 1000
-    doors = asked.doors + (",spark" if asked.spark else "")
     print(f"first seed: {seed}", flush=True)
-    tally = campaign(seed, asked.runs, time.time() + 60 * asked.minutes, doors, not asked.keep)
+    if asked.parsers:
+        slow = {"toml": asked.parsers // 10, "manifest": asked.parsers // 100}
+        return int(parsers.campaign(
+            seed, dict.fromkeys(parsers.TARGETS, asked.parsers) | slow, print
+        ) > 0)
+    if asked.statements:
+        return int(statements.campaign(seed, asked.statements, print) > 0)
+    until = time.time() + 60 * asked.minutes
+    tally = campaign(seed, asked.runs, until, asked.doors, not asked.keep)
     print(tally.summary())
     return 1 if tally.failed else 0
 

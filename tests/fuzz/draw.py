@@ -86,7 +86,7 @@ def case_of(seed: int, doors: tuple[str, ...]) -> Case:
     random = Random(seed)
     low, high = random.choice(SIZES if random.random() < 0.92 else TINY)
     door = random.choice(doors)
-    if door in ("files", "spark") and random.random() < 0.6:
+    if door == "files" and random.random() < 0.6:
         low, high = 150, 500
     rows = random.randint(low, high)
     width, passing = random.choice((1, 2, 2, 3, 4)), random.choice((0, 1, 1, 2))

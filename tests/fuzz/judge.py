@@ -11,9 +11,10 @@ from typing import Any
 
 import duckdb
 
-from tests.fuzz.case import Case, quoted
+from tests.fuzz.aligned import Aligned
+from tests.fuzz.case import Case
 from tests.fuzz.door import Bench, Refused, Released
-from tests.fuzz.oracle import Aligned, Release, refusal_fault
+from tests.fuzz.oracle import Release, refusal_fault
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -140,4 +141,4 @@ def _again(bench: Bench, release: Release) -> Iterator[str]:
     yield from _same(bench, release.table, "third", "of rows in another order")
 
 
-__all__ = ["Verdict", "judged", "quoted"]
+__all__ = ["Verdict", "judged"]

@@ -187,7 +187,8 @@ def changed(random: Random, text: str) -> str:
     for _ in range(random.choice((1, 1, 2, 4, 8))):
         start = random.randint(0, len(text))
         end = min(len(text), start + random.choice((0, 0, 1, 1, 3, 12)))
-        middle = random.choice((random.choice(SIGNS), text[end: end + 9], chr(random.randrange(512))))
+        sign = chr(random.randrange(512))
+        middle = random.choice((random.choice(SIGNS), text[end: end + 9], sign))
         text = text[:start] + middle + text[end:]
     return text
 
@@ -222,8 +223,7 @@ def text_of(target: str, seed: int) -> str:
         return json.dumps(changed_json(random, json.loads(true)))
     text = changed(random, random.choice(TARGETS[target][1]))
     if target in ("options", "hierarchy") and random.random() < 0.3:
-        name, _, rest = text.partition(" ")
-        text = f"{name} {json.dumps(random.choice(GARBAGE))}"
+        text = f"{text.partition(' ')[0]} {json.dumps(random.choice(GARBAGE))}"
     return text
 
 

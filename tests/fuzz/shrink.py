@@ -73,7 +73,8 @@ def _mapped(value: Any, change: Callable[[str], str | None]) -> Any:
         kept = [change(each) if isinstance(each, str) else each for each in value]
         return [each for each in kept if each is not None] or None
     if isinstance(value, dict):
-        return {new: each for key, each in value.items() if (new := change(key)) is not None} or None
+        pairs = [(change(key), each) for key, each in value.items()]
+        return {key: each for key, each in pairs if key is not None} or None
     return value
 
 
