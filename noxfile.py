@@ -2,8 +2,8 @@
 
     pip install nox
     nox                               all of them
-    nox -s duckdb-1.5.0 lowest        some; nox -l lists them
-    nox -s python-3.13 -- tests/plan  what pytest runs in place of the tests that have to do with SQL
+    nox -s "duckdb(1.5.0)" lowest     some; nox -l lists them
+    nox -s python-3.13 -- tests/plan  these tests in place of those that have to do with SQL
 
 A Python that isn't installed is left out, unless you add --error-on-missing-interpreters.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -31,6 +32,12 @@ LOWEST = [f"{name}=={least}" for name, least in (
 )]
 """The lowest version of each dependency."""
 
+VERSIONS = """
+import sys, duckdb, numba, numpy, polars, pyarrow
+print(sys.version.split()[0], *(f"{each.__name__} {each.__version__}" for each in (
+    duckdb, numba, numpy, polars, pyarrow)))
+"""
+
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 NEWEST, MIDDLE, OLDEST = "3.13", "3.11", "3.10"
 DUCKDBS = ("1.4.4", "1.5.0", "1.5.*", "2.0.*")
@@ -39,12 +46,13 @@ DUCKDBS = ("1.4.4", "1.5.0", "1.5.*", "2.0.*")
 NUMBAS = ("0.60.*", "0.64.*", "0.68.*")
 """The ends of what kernel/late_linking.py has tried, and one between."""
 
-try:  # pyenv's own commands run only the versions that are named
-    found = subprocess.run(["pyenv", "versions", "--bare"], capture_output=True, text=True,
+# pyenv's own commands run only the versions that are named
+if pyenv := shutil.which("pyenv"):
+    found = subprocess.run([pyenv, "versions", "--bare"], capture_output=True, text=True,
                            check=False)
-    os.environ.setdefault("PYENV_VERSION", ":".join(reversed(found.stdout.split())))
-except FileNotFoundError:
-    pass
+    installed = [each for each in found.stdout.split() if each.startswith(PYTHONS)]
+    os.environ["PYENV_VERSION"] = ":".join(reversed(installed))
+os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
 
 
 def run_tests(session: nox.Session, *packages: str, more: tuple[str, ...] = ()) -> None:
@@ -56,9 +64,7 @@ def run_tests(session: nox.Session, *packages: str, more: tuple[str, ...] = ()) 
         more: further arguments of pytest.
     """
     session.install("-e", ".[dev]", *packages)
-    session.run("python", "-c", "import duckdb, numba, numpy, polars, pyarrow, sys; print(sys.version"
-                ".split()[0], *(f'{m.__name__} {m.__version__}' for m in (duckdb, numba, numpy, "
-                "polars, pyarrow)))")
+    session.run("python", "-c", VERSIONS)
     session.run("python", "-m", "pytest", *(session.posargs or TESTS), *more)
 
 

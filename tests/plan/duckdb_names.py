@@ -61,7 +61,8 @@ def here() -> set[Name]:
     """The names that the installed DuckDB has, without extensions that are not built in."""
     with duckdb.connect() as con:
         return {
-            (kind, name.replace(" ", "_")) for kind, query in ASKED.items() for (name,) in con.execute(query).fetchall()
+            (kind, name.replace(" ", "_")) for kind, query in ASKED.items()
+            for (name,) in con.execute(query).fetchall()
             if not COLLATIONS.match(name)
         }
 
