@@ -194,10 +194,12 @@ def test_of_closed_databases_only_what_other_connections_may_call_is_kept() -> N
     assert [new - old for new, old in zip(after[2:], before[2:], strict=True)] == [4, 4]
 
 
-def test_a_connection_that_registers_last_finds_the_functions_of_the_first() -> None:
+def test_a_connection_that_registers_last_finds_the_functions_of_the_first(
+    tmp_path: Path
+) -> None:
     """Although that one, and all that ever registered, are closed."""
-    first = duckdb.connect()
-    other = first.cursor()
+    path = str(tmp_path / "a.duckdb")
+    first, other = duckdb.connect(path), duckdb.connect(path)
     kanon_sql.register(first).close()
     del first
     gc.collect()
