@@ -198,8 +198,8 @@ __kanon_measured AS MATERIALIZED (
                      ${options},
                      ${hierarchies},
                      ${published},
-                     (SELECT struct_pack(facts := '{}', cells := grouped.cells, types := (
-                          SELECT [*COLUMNS(*)] FROM (SELECT typeof(${quasi}) FROM ${one_source})))
+                     (SELECT {'facts': '{}', 'cells': grouped.cells, 'types': (
+                          SELECT [*COLUMNS(*)] FROM (SELECT typeof(${quasi}) FROM ${one_source}))}
                       FROM __kanon_grouped),
                      ${outside},
                      (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
@@ -224,8 +224,8 @@ __kanon_measured AS MATERIALIZED (
         ${options},
         ${hierarchies},
         ${published},
-        (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells, types := (
-             SELECT [*COLUMNS(*)] FROM (SELECT typeof(${quasi}) FROM ${one_source})))
+        (SELECT {'facts': grouped.facts, 'cells': grouped.cells, 'types': (
+             SELECT [*COLUMNS(*)] FROM (SELECT typeof(${quasi}) FROM ${one_source}))}
          FROM __kanon_grouped),
         ${outside},
         (SELECT grouped.hidden FROM __kanon_grouped)) AS measured

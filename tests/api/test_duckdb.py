@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 import kanon_sql
+from kanon_sql.duckdb import register
 
 TABLE = "CREATE TABLE t AS SELECT i % 7 AS a, 'v' || i % 3 AS b FROM range(30) AS r(i)"
 CALL = "SELECT count(*) FROM anonymize('t', k=5)"
@@ -27,6 +28,7 @@ OLD = """
 import duckdb
 duckdb.__version__ = "{}"
 import kanon_sql
+from kanon_sql.duckdb import register
 con = duckdb.connect()
 try:
     kanon_sql.register(con)
@@ -159,3 +161,48 @@ def test_threads_that_come_and_go_do_not_meet(shared: bool) -> None:
     for thread in threads:
         thread.join()
     assert not failed
+
+
+def kept() -> list[int]:
+    """How much of databases a process keeps."""
+    return [len(each) for each in (
+        register._registered, register._sharing, register._made, register._functions,
+    )]
+
+
+def test_a_call_of_python_leaves_nothing_of_its_database() -> None:
+    kanon_sql.anonymize({"a": [1, 1, 2, 2]}, k=2, method="mondrian", progress=False)
+    before = kept()
+    for _ in range(3):
+        kanon_sql.k_anonymity({"a": [1, 1, 2, 2]})
+        with pytest.raises(kanon_sql.OptionError):
+            kanon_sql.anonymize({"a": [1, 1, 2, 2]}, k=0)
+    assert kept() == before
+
+
+def test_of_closed_databases_only_what_other_connections_may_call_is_kept() -> None:
+    kanon_sql.register(duckdb.connect(), shared=True).close()
+    gc.collect()
+    kanon_sql.register(duckdb.connect()).close()
+    before = kept()
+    for _ in range(3):
+        kanon_sql.register(duckdb.connect(), shared=True).close()
+        gc.collect()
+    kanon_sql.register(duckdb.connect()).close()
+    after = kept()
+    assert after[:2] == before[:2]
+    assert [new - old for new, old in zip(after[2:], before[2:], strict=True)] == [4, 4]
+
+
+def test_a_connection_that_registers_last_finds_the_functions_of_the_first(
+    tmp_path: Path
+) -> None:
+    """Although that one, and all that ever registered, are closed."""
+    path = str(tmp_path / "a.duckdb")
+    first, other = duckdb.connect(path), duckdb.connect(path)
+    kanon_sql.register(first).close()
+    del first
+    gc.collect()
+    kanon_sql.register(duckdb.connect()).close()
+    other.execute(TABLE)
+    assert kanon_sql.register(other).execute(CALL).fetchone() == (30,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from random import Random
@@ -14,7 +15,16 @@ import duckdb
 import kanon_sql
 from kanon_sql.stages.remembered import forget
 from tests.load.outcome import Outcome
-from tests.load.questions import answer, connection, digest, lake, questions, tables
+from tests.load.questions import (
+    FORMS,
+    Question,
+    answer,
+    connection,
+    digest,
+    lake,
+    questions,
+    tables,
+)
 
 DATABASE, LAKE = "our.duckdb", "lake"
 QUASI = ["age", "income", "zip", "seen"]
@@ -32,13 +42,12 @@ def released(folder: Path, name: str) -> str:
 
 
 def work(
-    folder: str, number: int, end: float, seed: int, relations: list[str], expected: list[str],
+    folder: str, number: int, end: float, seed: int, asked: list[Question], expected: list[str],
     stored: str,
 ) -> Outcome:
     """One of the processes."""
     outcome, random = Outcome(f"process {number}"), Random(seed * 1000 + number)
     outcome.compare("anonymize_files", released(Path(folder), f"released_{number}"), stored)
-    asked = questions(relations)
     con = connection(str(Path(folder, DATABASE)), read_only=True)
     while True:
         which = random.randrange(len(asked))
@@ -52,21 +61,23 @@ def work(
             return outcome
 
 
-def asked_by_processes(seconds: float, count: int = 8, seed: int = 0) -> Outcome:
+def asked_by_processes(
+    seconds: float, count: int = 8, seed: int = 0, forms: Sequence[str] = FORMS
+) -> Outcome:
     """Each process asks at random until the time is up, and at least once."""
     outcome = Outcome("processes")
     with TemporaryDirectory() as name:
         folder = Path(name)
         with duckdb.connect(str(folder / DATABASE)) as writer:
-            relations = [*tables(writer), *lake(writer, folder / LAKE)]
+            asked = questions([*tables(writer), *lake(writer, folder / LAKE)], forms)
         with connection(str(folder / DATABASE), read_only=True) as con:
-            expected = [answer(con, each) for each in questions(relations)]
+            expected = [answer(con, each) for each in asked]
         stored = released(folder, "serial")
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(count, mp_context=spawn) as pool:
             end = time.time() + seconds
             running = [
-                pool.submit(work, name, number, end, seed, relations, expected, stored)
+                pool.submit(work, name, number, end, seed, asked, expected, stored)
                 for number in range(count)
             ]
             for number, each in enumerate(running):

@@ -47,6 +47,9 @@ FORMS = (
 )
 """The last two are refused, in the same words each time."""
 
+QUICK = tuple(FORMS[i] for i in (1, 3, 9, 10))
+"""Two releases, an audit and a refusal."""
+
 UNSEEDED = ("k_anonymity(",)
 
 

@@ -75,17 +75,21 @@ TURNS: tuple[Callable[[Connection, pa.Table, bool], Any], ...] = (
 
 
 def known() -> int:
-    """How many databases, connections and functions the process keeps."""
-    return sum(map(len, (
-        register._registered, register._sharing, register._made, register._functions, shared._homes,
-    )))
+    """How many databases and connections the process keeps."""
+    return sum(map(len, (register._registered, register._sharing, shared._homes)))
+
+
+def of_the_user() -> int:
+    """How many databases of the user it keeps two functions for, also once they are closed: it
+    can't know whether a connection that never registered still has them open."""
+    return len(register._functions)
 
 
 def registered_often(times: int = 1000) -> Outcome:
     """Each way in turn so many times, with a call now and then."""
     outcome = Outcome("registrations")
     early: Held | None = None
-    early_known = 0
+    early_known, first = 0, of_the_user()
     with connection() as con:
         with duckdb.connect() as other:
             table = other.sql(ROWS.format(ROWS_GIVEN)).to_arrow_table()
@@ -102,14 +106,15 @@ def registered_often(times: int = 1000) -> Outcome:
                     outcome.find(f"{turn.__name__}: {count} rows, and not {ROWS_GIVEN}")
             if number == int(times * WARM):
                 early, early_known = held(), known()
-        late, late_known = held(), known()
+        late, late_known, kept = held(), known(), of_the_user() - first
     assert early is not None
     outcome.facts += [
         f"{early.mebibytes:.0f} then {late.mebibytes:.0f} MiB "
         f"({100 * (late.mebibytes / early.mebibytes - 1):+.1f} %)",
         f"{early.descriptors} then {late.descriptors} descriptors",
         f"{early.threads} then {late.threads} threads",
-        f"{early_known} then {late_known} things known",
+        f"{early_known} then {late_known} databases and connections known",
+        f"two functions kept for each of {kept} databases",
     ]
     if late.mebibytes > GROWTH * early.mebibytes:
         outcome.find(f"memory grew from {early.mebibytes:.0f} to {late.mebibytes:.0f} MiB")
@@ -117,4 +122,6 @@ def registered_often(times: int = 1000) -> Outcome:
         outcome.find("open descriptors or threads grew")
     if late_known > early_known:
         outcome.find(f"what is known of databases grew from {early_known} to {late_known}")
+    if kept > times + 1:
+        outcome.find(f"functions are kept for {kept} databases, and the user opened {times + 1}")
     return outcome

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from random import Random
 
 from kanon_sql import register
 from kanon_sql.stages.remembered import forget
 from tests.load.outcome import Outcome
-from tests.load.questions import Connection, answer, connection, questions, tables
+from tests.load.questions import FORMS, Connection, answer, connection, questions, tables
 
 WAITING = 300.0
 """Seconds after the end that the last calls may take."""
 
 
-def asked_by_threads(seconds: float, count: int = 16, seed: int = 0) -> Outcome:
+def asked_by_threads(
+    seconds: float, count: int = 16, seed: int = 0, forms: Sequence[str] = FORMS
+) -> Outcome:
     """Each thread asks at random until the time is up, and at least once."""
     outcome = Outcome("threads")
     with connection() as con:
-        asked = questions(tables(con))
+        asked = questions(tables(con), forms)
         expected = [answer(con, each) for each in asked]
 
         def work(number: int) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import duckdb
 
 import kanon_sql
-from tests.load.questions import FORMS, SIZES, Question, answer, connection, questions, tables
+from tests.load.questions import QUICK, SIZES, Question, answer, connection, questions, tables
 
 WORKERS = 4
 TIMES = 3
@@ -29,8 +29,8 @@ PATIENCE = 120.0
 
 
 def asked() -> list[Question]:
-    """Few and quick calls: two releases, one audit and a refusal."""
-    return questions(list(SIZES)[:1], [FORMS[i] for i in (1, 3, 9, 10)])
+    """Few calls."""
+    return questions(list(SIZES)[:1], QUICK)
 
 
 def answers(number: int = 0) -> list[str]:

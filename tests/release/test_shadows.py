@@ -338,6 +338,8 @@ SETTINGS = {
     "Calendar": "japanese", "arrow_large_buffer_size": True, "arrow_output_list_view": True,
     "enable_macro_dependencies": True, "disable_timestamptz_casts": True,
     "errors_as_json": True,
+    **({"preserve_identifier_case": "uppercase", "dialect_compatibility_mode": "spark"}
+       if duckdb.__version__ >= "2" else {}),
 }
 
 

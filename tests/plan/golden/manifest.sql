@@ -331,8 +331,8 @@ __kanon_measured AS MATERIALIZED (
         '{"least": 4, "named": ["age", "zip"], "precise": true, "progress": true, "task": {"beside_k": [{"alpha": null, "by_value": [["Flu", 0.9]], "column": "disease", "name": "alpha_k_anonymity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "auto", "nulls": "value", "own": {}, "refine": "by estimate", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}, {'name': 'age', 'paths': (SELECT paths FROM __kanon_tree_2)}],
         '{"form": "point", "of_trees": "node", "by_column": {}}',
-        (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells, types := (
-             SELECT [*COLUMNS(*)] FROM (SELECT typeof(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name"))) FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))))
+        (SELECT {'facts': grouped.facts, 'cells': grouped.cells, 'types': (
+             SELECT [*COLUMNS(*)] FROM (SELECT typeof(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name"))) FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)))}
          FROM __kanon_grouped),
         NULL,
         (SELECT grouped.hidden FROM __kanon_grouped)) AS measured

@@ -296,8 +296,8 @@ __kanon_measured AS MATERIALIZED (
         '{"least": 4, "named": [], "precise": true, "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "auto", "nulls": "value", "own": {}, "persons": true, "refine": "by estimate", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
         NULL,
         '{"form": "point", "of_trees": "node", "by_column": {}}',
-        (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells, types := (
-             SELECT [*COLUMNS(*)] FROM (SELECT typeof(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name"))) FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))))
+        (SELECT {'facts': grouped.facts, 'cells': grouped.cells, 'types': (
+             SELECT [*COLUMNS(*)] FROM (SELECT typeof(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name"))) FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)))}
          FROM __kanon_grouped),
         NULL,
         (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
