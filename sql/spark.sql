@@ -111,7 +111,8 @@ FROM __kanon_numbered CROSS JOIN __kanon_accounted WHERE passed
 __kanon_histories_${which} AS MATERIALIZED (
     SELECT row_number() OVER () AS history, persons,
            list_transform(string_split(history, ' '), lambda step: {
-               'release': split_part(step, ':', 1)::BIGINT, 'class': split_part(step, ':', 2)::BIGINT
+               'release': TRY_CAST(split_part(step, ':', 1) AS BIGINT),
+               'class': TRY_CAST(split_part(step, ':', 2) AS BIGINT)
            }) AS steps
     FROM ${histories}
 )

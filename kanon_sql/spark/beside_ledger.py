@@ -46,6 +46,7 @@ from kanon_sql.spark.ledger import (
     published_like,
     read_ledger,
     shown_again,
+    staying,
 )
 from kanon_sql.spark.released import EntriesInSpark
 from kanon_sql.spark.request import FACTS, OF_ALL, OF_VALUES, ZONE
@@ -102,15 +103,15 @@ class EarlierInSpark:
         kind = self._ledger.schema["published"].dataType
         if not published_like(kind, engine.frame.released, engine.request.quasi):
             raise DataError(CHANGED.format(repr(".".join(self._relation.parts))))
-        shown = shown_again(engine.spark, self._persons, stays, call.task.seed, release)
-        classes = stays.filter(pa.array(stays["stay"].to_numpy() > 0)).select(["class"])
+        known = staying(engine.spark, stays)
+        shown = shown_again(self._persons, known, call.task.seed, release)
         going_on = self._ledger.join(
-            F.broadcast(engine.spark.createDataFrame(classes).distinct()), "class"
+            F.broadcast(known.select("class").distinct()), "class"
         ).groupBy("class").agg(F.any_value("published").alias("published")).orderBy("class")
         table = going_on.toArrow()
         self.going_on = engine.rows.keep("going_on", table)
         engine.session.con.register("kanon_going_on", table)
-        if classes.num_rows:
+        if table.num_rows:
             # columns of the table may have any name
             classes_of_all = going_on.select(
                 F.col("class").alias(CLASS), F.col("published").alias(PUBLISHED)

@@ -144,15 +144,23 @@ def counted(persons: Any) -> pa.Table:
     ).orderBy("history").toArrow()
 
 
-def shown_again(spark: Any, persons: Any, stays: pa.Table, seed: int, release: int) -> Any:
-    """Who is shown again, and in which class: where not all of a history are, those drawn first."""
-    known = spark.createDataFrame(stays.filter(pa.array(stays["stay"].to_numpy() > 0)))
+def staying(spark: Any, stays: pa.Table) -> Any:
+    """The histories of whom some are shown again, as a DataFrame that all workers get."""
+    kept = stays.filter(pa.array(stays["stay"].to_numpy() > 0))
+    # Spark makes nothing of an Arrow table without rows
+    nobody = spark.createDataFrame([], "history string, stay long, class long")
+    return F.broadcast(spark.createDataFrame(kept) if kept.num_rows else nobody)
+
+
+def shown_again(persons: Any, stays: Any, seed: int, release: int) -> Any:
+    """Who is shown again, and in which class: where not all of a history are, those drawn first;
+    ``stays``: as of ``staying``."""
     digest = F.md5(F.concat(F.lit(f"{seed} {release} "), F.col(PERSON)))
     # the number that DuckDB makes of the last half of a digest, whose bytes it reads backwards
     lot = F.concat(*(F.substring(digest, 31 - 2 * i, 2) for i in range(8)))
     drawn = Window.partitionBy(HISTORY).orderBy(lot, PERSON)
     return persons.filter(F.col(HERE) & ~F.col(STALE)).join(
-        F.broadcast(known), F.col(HISTORY) == F.col("history")
+        stays, F.col(HISTORY) == F.col("history")
     ).withColumn("place", F.row_number().over(drawn)).filter("place <= stay").select(
         PERSON, F.col("class").alias(CLASS)
     )

@@ -37,7 +37,7 @@ class SparkRelease(Release):
         data: the DataFrame of the released rows, verified as they lie in Spark's workers.
         rows: the number of them.
         metrics: the metrics of the release by name, with the requested and the achieved k.
-        kept: what Spark keeps there.
+        kept: the DataFrames that Spark keeps there.
         entries: with ledger or headroom, the DataFrame of what the release adds to its ledger, as
             ``anonymize_ledger`` gives it; it is as private as the source.
     """
