@@ -54,14 +54,14 @@ def test_releases_in_several_blocks_keep_both_promises(
 ) -> None:
     ledger, held, before, blocks = None, [], [], []
     nulls = "nulls" in more
-    for number, there in enumerate(lives(7, 2000, releases, False, 0.5), start=1):
+    for number, there in enumerate(lives(7, 2600, releases, False, 0.5), start=1):
         moved = 0 if number < releases else 6
         rows = table(there, moved, nulls)
         options = {**GIVEN, "headroom": 1, **more, "attacker": f"knows_{against}"}
         if ledger is not None:
             options["ledger"] = ledger
         done = kanon_spark.release(
-            spark.createDataFrame(rows).repartition(3), block_rows=100, **options
+            spark.createDataFrame(rows).repartition(3), block_rows=200, **options
         )
         told, out, entries = done.metrics, done.data.toArrow(), done.entries.toArrow()
         blocks.append(told["blocks"])
