@@ -212,3 +212,24 @@ FROM ${rows}
 -- name: precisions
 -- How fine the values of columns are, as it was learned of all rows, for kanon_sql.anonymize_files.
 SELECT [${precisions}]::STRUCT(name VARCHAR, steps BIGINT)[] AS __kanon_precisions
+
+-- name: ledger_stages
+-- What is asked of a release beside a ledger, over which the ledger is read, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet'). A row has a number if it
+-- takes part.
+__kanon_source AS NOT MATERIALIZED (
+    SELECT CASE WHEN ${kept} THEN 1 END::BIGINT AS __kanon_row, * FROM ${rows} AS __kanon
+),
+__kanon_columns AS (
+    SELECT [*COLUMNS(*)] AS columns FROM (SELECT __kanon_describe(${quasi}) FROM ${one_keyed})
+)
+
+-- name: ledger_asked
+-- What is asked of a release, as its ledger keeps it, for
+-- kanon_sql.anonymize_files(..., entity='id', headroom=1).
+WITH ${stages} ${asked}
+
+-- name: ledger_cells
+-- What the classes that go on published, as cells in text: for each column its number and its text,
+-- for kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+SELECT class::VARCHAR AS class, ${cells} FROM ${classes} ORDER BY class

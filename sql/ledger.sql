@@ -41,11 +41,8 @@ SELECT releases, persons, exposures,
 FROM __kanon_told, __kanon_unshadowed
 WHERE __kanon_unshadowed.passed
 
--- name: crowds
--- How many persons share what an attacker can link of somebody in all releases: a part of
--- ledger_check('releases', k=5). Persons with equal histories are alike, so they are counted by
--- history: a list of (release, class). Those who have all steps of a history are found by joining
--- step by step; nobody else has as many in common with it as it has steps.
+-- name: histories
+-- The different histories of a ledger: a part of ledger_check('releases', k=5).
 __kanon_histories${s} AS MATERIALIZED (  -- the different histories, and how many persons have each
     SELECT row_number() OVER () AS history, steps, persons
     FROM (SELECT steps, count(*) AS persons
@@ -53,7 +50,13 @@ __kanon_histories${s} AS MATERIALIZED (  -- the different histories, and how man
                            AS steps
                 FROM ${exposed} GROUP BY person)
           GROUP BY steps)
-),
+)
+
+-- name: crowds
+-- How many persons share what an attacker can link of somebody in all releases: a part of
+-- ledger_check('releases', k=5). Persons with equal histories are alike, so they are counted by
+-- history: a list of (release, class). Those who have all steps of a history are found by joining
+-- step by step; nobody else has as many in common with it as it has steps.
 __kanon_steps${s} AS MATERIALIZED (
     SELECT history, persons, len(steps) AS length, steps[len(steps)].release AS last_release,
            unnest(steps) AS step
@@ -85,6 +88,21 @@ SELECT to_json({'k': ${k}, 'attacker': ${attacker}, 'headroom': ${headroom}, 'me
                })::VARCHAR AS options
     FROM __kanon_columns
 
+-- name: read
+-- The rows of a ledger, as all that follows reads them: a part of
+-- anonymize('t', k=5, entity='id', ledger='releases').
+SELECT TRY_CAST(release::VARCHAR AS BIGINT) AS release, __kanon_key(entity) AS person,
+           TRY_CAST(class::VARCHAR AS BIGINT) AS class, published, source::VARCHAR AS source,
+           typeof(entity) AS type,
+           CASE WHEN regexp_full_match(options::VARCHAR, '\{"k":[0-9]+,.*"columns":\[.*\]\}')
+                THEN options::VARCHAR END AS options
+    FROM ${ledger} AS __kanon
+
+-- name: source
+-- A digest of what may identify a person: a part of
+-- anonymize('t', k=5, entity='id', ledger='releases').
+md5(to_json([${keys}])::VARCHAR)
+
 -- name: reasons
 -- Why a row isn't shown, in one word: a part of
 -- suppressed_rows('t', k=5, entity='id', ledger='releases').
@@ -99,26 +117,28 @@ __kanon_reasons AS (
 )
 
 -- name: stages
--- What a ledger says of the persons of the relation, and what is wrong with it: a part of
+-- What a ledger says, and the persons of the relation: a part of
 -- anonymize('t', k=5, entity='id', ledger='releases').
 __kanon_ledger AS MATERIALIZED (
-    SELECT TRY_CAST(release::VARCHAR AS BIGINT) AS release, __kanon_key(entity) AS person,
-           TRY_CAST(class::VARCHAR AS BIGINT) AS class, published, source::VARCHAR AS source,
-           typeof(entity) AS type,
-           CASE WHEN regexp_full_match(options::VARCHAR, '\{"k":[0-9]+,.*"columns":\[.*\]\}')
-                THEN options::VARCHAR END AS options
-    FROM ${ledger} AS __kanon
+    ${read}
 ),
 __kanon_owners AS MATERIALIZED (  -- whose row each row is, and a digest of what may identify it
     SELECT __kanon_row, __kanon_key(${entity}) AS person,
-           md5(to_json([${keys}])::VARCHAR) AS source
+           ${source} AS source
     FROM __kanon_source
 ),
+
+-- name: releases
+-- The releases of a ledger: a part of anonymize('t', k=5, entity='id', ledger='releases').
 __kanon_releases AS MATERIALIZED (
     SELECT release, count(*) AS exposures, count(DISTINCT person) AS persons,
            min(options) AS options, max(options) AS options_too
     FROM __kanon_ledger GROUP BY release
 ),
+
+-- name: numbered
+-- The number of the next release, and what is asked of it: a part of
+-- anonymize('t', k=5, entity='id', ledger='releases').
 __kanon_numbered AS MATERIALIZED (SELECT coalesce(max(release), 0) + 1 AS release FROM __kanon_releases),
 __kanon_stored AS MATERIALIZED (  -- what was asked of the last release, and the least k of all
     SELECT list_sort(list({'release': release, 'options': options}), 'DESC', 'NULLS LAST')[1].options
@@ -129,6 +149,10 @@ __kanon_stored AS MATERIALIZED (  -- what was asked of the last release, and the
 __kanon_asked AS MATERIALIZED (  -- what is asked of this one
     ${asked}
 ),
+
+-- name: past
+-- What each class published, and what was told of each person: a part of
+-- anonymize('t', k=5, entity='id', ledger='releases').
 __kanon_frozen AS MATERIALIZED (  -- what each class published, which stays
     SELECT class, published FROM __kanon_ledger GROUP BY class, published
 ),
@@ -141,7 +165,10 @@ __kanon_past AS MATERIALIZED (  -- the history of each person, such as '1:17 2:1
                AS source
     FROM __kanon_ledger GROUP BY person
 ),
-${crowds},
+
+-- name: faults
+-- What is wrong with a ledger, or with the persons of a relation: a part of
+-- anonymize('t', k=5, entity='id', ledger='releases').
 __kanon_columns_asked AS MATERIALIZED (  -- the quasi-identifiers: then, and now
     SELECT from_json(options -> 'columns', '[["VARCHAR"]]') AS stored,
            (SELECT from_json(options -> 'columns', '[["VARCHAR"]]') FROM __kanon_asked) AS asked

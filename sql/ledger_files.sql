@@ -1,14 +1,3 @@
--- name: stages
--- What is asked of a release in files, and what its ledger says of the persons in them, for
--- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet'). A row has a number if it
--- takes part.
-__kanon_source AS NOT MATERIALIZED (
-    SELECT CASE WHEN ${kept} THEN 1 END::BIGINT AS __kanon_row, * FROM ${rows} AS __kanon
-),
-__kanon_columns AS (
-    SELECT [*COLUMNS(*)] AS columns FROM (SELECT __kanon_describe(${quasi}) FROM ${one_keyed})
-)
-
 -- name: persons
 -- Writes who is in the ledger, or in the files, with what decides of them, for
 -- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
@@ -24,11 +13,6 @@ ${refusals}        ELSE true END AS passed)
     CROSS JOIN __kanon_numbered
     WHERE (SELECT passed FROM __kanon_accounted)
 ) TO ${path} (FORMAT parquet, COMPRESSION lz4, USE_TMP_FILE false)
-
--- name: asked
--- What is asked of a release, as its ledger keeps it, for
--- kanon_sql.anonymize_files(..., entity='id', headroom=1).
-WITH ${stages} ${asked}
 
 -- name: numbers
 -- The number of the next release, the largest number of a class, and the least k so far, for
@@ -69,11 +53,6 @@ COPY (
     WHERE class IN (SELECT class FROM __kanon_shown)
     GROUP BY class ORDER BY class
 ) TO ${path} (FORMAT parquet, COMPRESSION lz4, USE_TMP_FILE false)
-
--- name: cells
--- What the classes that go on published, as cells in text: for each column its number and its text,
--- for kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
-SELECT class::VARCHAR AS class, ${cells} FROM ${classes} ORDER BY class
 
 -- name: known
 -- Writes who is shown again, with what the class published then, for

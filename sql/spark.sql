@@ -74,3 +74,52 @@ SELECT ${columns}
 -- name: expanded
 -- The values of a column, each as often as rows have it, for kanon_sql.spark.anonymize.
 (SELECT ${column} FROM (SELECT ${column}, unnest(range(__kanon_size)) FROM ${rows}))
+
+-- name: shown
+-- The released rows of who was released before, as those of blocks are, for
+-- kanon_sql.spark.release(df, k=5, entity='id', ledger=releases).
+SELECT *, hash(row(${seed}, ${quasi})) AS __kanon_of_values, hash(row(${seed}, ${values})) AS __kanon_of_all
+FROM (SELECT ${columns} FROM ${rows}) AS __kanon
+
+-- name: whose
+-- Rows, and the text by which the person of each is known in a ledger, for
+-- kanon_sql.spark.release(df, k=5, entity='id', headroom=1).
+SELECT *, __kanon_key(${whose}) AS ${person} FROM ${rows}
+
+-- name: refused
+-- What refuses a ledger or its persons, over what Spark counted and over rows that show what is wrong;
+-- then the number of the release, and the least k so far, for
+-- kanon_sql.spark.release(df, k=5, entity='id', ledger=releases).
+WITH ${stages},
+__kanon_ledger AS (
+    SELECT *, (SELECT typeof(entity) FROM ${one_of_ledger}) AS type FROM kanon_ledger_rows
+),
+__kanon_owners AS (FROM kanon_ledger_owners),
+__kanon_releases AS (FROM kanon_ledger_releases),
+${numbered}
+__kanon_frozen AS (FROM kanon_ledger_frozen),
+${crowds},
+${faults}
+__kanon_accounted AS MATERIALIZED (SELECT CASE
+${refusals}        ELSE true END AS passed)
+SELECT release, (SELECT least FROM __kanon_stored)
+FROM __kanon_numbered CROSS JOIN __kanon_accounted WHERE passed
+
+-- name: histories
+-- The different histories of a ledger, as Spark counted them, for
+-- kanon_sql.spark.release(df, k=5, entity='id', ledger=releases).
+__kanon_histories_${which} AS MATERIALIZED (
+    SELECT row_number() OVER () AS history, persons,
+           list_transform(string_split(history, ' '), lambda step: {
+               'release': TRY_CAST(split_part(step, ':', 1) AS BIGINT),
+               'class': TRY_CAST(split_part(step, ':', 2) AS BIGINT)
+           }) AS steps
+    FROM ${histories}
+)
+
+-- name: linked
+-- The smallest crowds once the release is out, of all in the ledger and of those in this release, for
+-- kanon_sql.spark.release(df, k=5, entity='id', ledger=releases).
+WITH ${crowds}
+SELECT min(${counted})::BIGINT, min(CASE WHEN last_release = ${release} THEN ${counted} END)::BIGINT
+FROM __kanon_crowds_after

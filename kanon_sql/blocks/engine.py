@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
-from kanon_sql.blocks.group import Block, BlockFacts, Leaf, join_refused
+from kanon_sql.blocks.group import Block, BlockFacts, Leaf, call_over, join_refused
 from kanon_sql.blocks.learn import Common, Learned
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.blocks.parts import Divided, Pack
@@ -36,13 +36,8 @@ class Part:
     small: bool = False
 
     def call_over(self, block: Block) -> GroupingCall:
-        """The call over one of the blocks. Beside a ledger, what of its classes is new has numbers
-        that no other block's have, whatever blocks join: each class has k rows or more."""
-        call = self.learned.call
-        if call.ledger is None or call.ledger.largest is None:
-            return call
-        largest = call.ledger.largest + block.before // call.task.k
-        return replace(call, ledger=replace(call.ledger, largest=largest))
+        """The call over one of the blocks."""
+        return call_over(self.learned.call, block.before)
 
     def joined(self, refused: Collection[Block]) -> Part:
         """The part in which each block that was refused has joined its neighbour."""

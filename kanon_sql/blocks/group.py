@@ -212,6 +212,16 @@ def block_call(
     )
 
 
+def call_over(call: GroupingCall, before: int) -> GroupingCall:
+    """The call over a block, where so many rows are in blocks before it. Beside a ledger, what of
+    its classes is new has numbers that no other block's have, whatever blocks join: each class has
+    k rows or more."""
+    if call.ledger is None or call.ledger.largest is None:
+        return call
+    largest = call.ledger.largest + before // call.task.k
+    return replace(call, ledger=replace(call.ledger, largest=largest))
+
+
 WHOSE = ("__kanon_whose", "__kanon_number")
 """Beside a ledger, columns of a released block that don't come out: whose each row is, and the
 number of its class."""

@@ -22,7 +22,8 @@ from kanon_sql.ledger.histories import NEWCOMER, read_histories
 from kanon_sql.ledger.models import keep_models
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import listed, quasi
-from kanon_sql.plan.ledger import UNLIKE, crowds_sql, models_of_crowds
+from kanon_sql.plan.ledger import crowds_sql, models_of_crowds
+from kanon_sql.plan.ledger_refusals import UNLIKE
 from kanon_sql.plan.models import combinations, released_models
 from kanon_sql.points.points import Points
 from kanon_sql.sql import expression, statement

@@ -11,12 +11,13 @@ from typing import Any
 
 import duckdb
 
+from kanon_sql.blocks.beside_ledger import release_beside_ledger
 from kanon_sql.blocks.driver import release_in_blocks
 from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.duckdb.refused import was_pressed
 from kanon_sql.duckdb.session import Session, reads_of
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, lacks_memory
-from kanon_sql.files.beside_ledger import release_beside_ledger
+from kanon_sql.files.beside_ledger import past
 from kanon_sql.files.draft import (
     OUT,
     emptied,
@@ -95,7 +96,7 @@ def release_files(
                 released = _unmoved(
                     lambda: (
                         release_in_blocks(engine) if entering is None
-                        else release_beside_ledger(engine)
+                        else release_beside_ledger(engine, lambda learned: past(engine, learned))
                     ),
                     lambda: input_digest(session.con, files_of(session, names)) == seen,
                 )

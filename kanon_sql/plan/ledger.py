@@ -17,6 +17,7 @@ from kanon_sql.errors import OptionError
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.option import LEDGER_CHECK
 from kanon_sql.plan.fragments import one_empty_row
+from kanon_sql.plan.ledger_refusals import CHANGED, LINKED, REFUSED, UNLIKE
 from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.plan.models import Checked, checked, stages_of
 from kanon_sql.sql import expression, statement
@@ -44,7 +45,7 @@ def ledger_check_sql(ledger: Relation, options: Mapping[str, Any]) -> str:
         "ledger.check",
         unshadowed=unshadowed_sql(),
         relation=ledger.sql,
-        crowds=statement("ledger.crowds", s="", exposed="__kanon_exposed"),
+        crowds=_crowds("", "__kanon_exposed"),
         k="NULL" if k is None else known["k"].read(k),
     )
 
@@ -112,7 +113,17 @@ def _shown(call: GroupingCall) -> str:
 
 def crowds_sql(which: str, exposed: str) -> str:
     """The stages that count crowds over a stage of exposures; ``which``: what they are told by."""
-    return statement("ledger.crowds", s=f"_{which}", exposed=exposed)
+    return _crowds(f"_{which}", exposed)
+
+
+def _crowds(s: str, exposed: str) -> str:
+    histories = statement("ledger.histories", s=s, exposed=exposed)
+    return f"{histories},\n{statement('ledger.crowds', s=s)}"
+
+
+def crowds_of_histories(which: str, histories: str) -> str:
+    """The same over histories that were counted already; ``histories``: their stage."""
+    return f"{histories},\n{statement('ledger.crowds', s=f'_{which}')}"
 
 
 def _headroom(ledger: Ledger) -> str:
@@ -135,6 +146,37 @@ def asked_sql(call: GroupingCall, ledger: Ledger) -> str:
     )
 
 
+def relation_sql(ledger: Ledger) -> str:
+    """A ledger as it stands in FROM; one without rows before the first release."""
+    if ledger.relation is not None:
+        return ledger.relation.sql
+    return expression("ledger.none", entity=quoted(ledger.entity))
+
+
+def read_sql(ledger: str) -> str:
+    """The rows of a ledger as all that follows reads them, of SQL of the ledger."""
+    return statement("ledger.read", ledger=ledger)
+
+
+def source_sql(call: GroupingCall) -> str:
+    """A digest of what may identify the person of a row, as SQL over it."""
+    keys = ", ".join(f"__kanon_key({quoted(name)})" for name in _names(call))
+    return expression("ledger.source", keys=keys)
+
+
+def numbered_sql(call: GroupingCall, ledger: Ledger) -> str:
+    """The stages that number a release, and say what is asked of it, over __kanon_releases."""
+    return statement("ledger.numbered", asked=asked_sql(call, ledger))
+
+
+def faults_sql(ledger: Ledger) -> str:
+    """The stages that say what is wrong with a ledger, or with its persons."""
+    return statement(
+        "ledger.faults", entity=quoted(ledger.entity), counted=COUNTED[ledger.attacker],
+        one_source=one_empty_row("__kanon_source"),
+    )
+
+
 def before_sql(call: GroupingCall) -> str:
     """The stages that read the ledger; nothing without one."""
     ledger = call.ledger
@@ -145,20 +187,17 @@ def before_sql(call: GroupingCall) -> str:
             return ""
         going_on = statement("ledger.going_on", classes=ledger.relation.sql)
         return f"{going_on}\n{statement('ledger.published')}\n"
-    entity = quoted(ledger.entity)
-    relation = expression("ledger.none", entity=entity)
-    if ledger.relation is not None:
-        relation = ledger.relation.sql
-    stages = statement(
-        "ledger.stages",
-        ledger=relation,
-        entity=entity,
-        keys=", ".join(f"__kanon_key({quoted(name)})" for name in _names(call)),
-        asked=asked_sql(call, ledger),
-        crowds=crowds_sql("before", "__kanon_ledger"),
-        counted=COUNTED[ledger.attacker],
-        one_source=one_empty_row("__kanon_source"),
-    )
+    entity, relation = quoted(ledger.entity), relation_sql(ledger)
+    stages = "\n".join((
+        statement(
+            "ledger.stages", read=read_sql(relation), entity=entity, source=source_sql(call)
+        ),
+        statement("ledger.releases"),
+        numbered_sql(call, ledger),
+        statement("ledger.past"),
+        crowds_sql("before", "__kanon_ledger") + ",",
+        faults_sql(ledger),
+    ))
     if ledger.relation is not None:
         stages += "\n" + statement("ledger.published")
     return stages + "\n"
@@ -227,88 +266,6 @@ def classes_after(call: GroupingCall, classes: str) -> str:
     return statement("ledger.classes", classes=classes, quasi=f"[{known}]")
 
 
-REFUSED: tuple[tuple[str, str, str], ...] = (
-    (
-        "doubled > 0", "DataError",
-        "The entity {entity} has several rows for one person, and a ledger needs one for each. "
-        "Aggregate them first.",
-    ),
-    (
-        "releases = 0", "DataError",
-        "The ledger {ledger} is empty. Fill it by anonymize_ledger with the options of the first "
-        "release.",
-    ),
-    (
-        "incomplete > 0", "DataError",
-        "The ledger {ledger} has rows with a NULL, or with options or a number that can't be read. "
-        "Give it as anonymize_ledger made it.",
-    ),
-    (
-        "stored_type <> type", "DataError",
-        "The ledger {ledger} knows persons by another type than that of {entity}. Cast the column "
-        "to the type that it had.",
-    ),
-    (
-        "doubled_there > 0", "DataError",
-        "The ledger {ledger} has a person twice in one release. Insert each release once.",
-    ),
-    (
-        "gaps", "DataError",
-        "The releases of the ledger {ledger} are not numbered 1, 2, and so on. Give it as "
-        "anonymize_ledger made it.",
-    ),
-    (
-        "mixed", "DataError",
-        "The ledger {ledger} has a release with two sets of options. Insert each release once.",
-    ),
-    (
-        "unfrozen", "DataError",
-        "The ledger {ledger} has a class that published two things. Give it as anonymize_ledger "
-        "made it.",
-    ),
-    (
-        "coalesce(stored_attacker, '') <> {attacker}", "OptionError",
-        "The ledger {ledger} is kept against another attacker than {attacker_told}. Give the "
-        "attacker of its first release.",
-    ),
-    (
-        "coalesce(most, 0) > {k}", "OptionError",
-        "The ledger {ledger} was made with a larger k than {k}. Give at least that k.",
-    ),
-    (
-        "len(gone) > 0", "OptionError",
-        "The ledger {ledger} has quasi-identifiers that are none in this call, so that its "
-        "classes would be divided. Name those of its first release.",
-    ),
-    (
-        "len(fresh) > 0", "OptionError",
-        "This call has quasi-identifiers that the ledger {ledger} lacks, so that its classes can't "
-        "be continued. Name those of its first release.",
-    ),
-    (
-        "len(other) > 0", "DataError",
-        "A quasi-identifier has another type than in the ledger {ledger}. Cast it to the type that "
-        "it had.",
-    ),
-    (
-        "shown", "OptionError",
-        "The classes of the ledger {ledger} publish in another form. Give the representation, "
-        "hierarchies, categorical and nulls of its first release.",
-    ),
-    (
-        "models", "OptionError",
-        "The ledger {ledger} was made with other privacy models. Give those of its first release.",
-    ),
-    (
-        "coalesce(crowd, 0) < coalesce(least, 0)", "DataError",
-        "The ledger {ledger} fails its own check: the anonymity set of a person is smaller than "
-        "its k. See ledger_check, and don't release from it.",
-    ),
-)
-"""What is refused before anything is grouped: a condition over __kanon_faults, the kind of error,
-and what is said."""
-
-
 def refusals_of_ledger(call: GroupingCall) -> str:
     """What refuses a ledger or its persons, one WHEN for each; nothing without one."""
     ledger = call.ledger
@@ -329,20 +286,6 @@ def _holes(call: GroupingCall, ledger: Ledger) -> dict[str, str]:
         "entity": repr(ledger.entity), "ledger": repr(named), "k": str(call.task.k),
         "attacker": literal(ledger.attacker), "attacker_told": repr(ledger.attacker),
     }
-
-
-LINKED = (
-    "The release was stopped: together with those before it, it leaves a person with an anonymity "
-    "set of {}, below {} = {}. Nothing was released; please report this as a bug."
-)
-UNLIKE = (
-    "The release was stopped: together with those before it, it leaves a person with an anonymity "
-    "set that doesn't keep the privacy models. Nothing was released; please report this as a bug."
-)
-CHANGED = (
-    "The classes of the ledger {} would publish values of other types now. Cast the columns to "
-    "the types that they had."
-)
 
 
 def verified_ledger(call: GroupingCall) -> str:

@@ -7,6 +7,6 @@ Python workers (worker); what comes out is counted by Spark again before anyone 
 
 from __future__ import annotations
 
-from kanon_sql.spark.faces import anonymize, anonymize_metrics, register, release
+from kanon_sql.spark.faces import anonymize, anonymize_ledger, anonymize_metrics, register, release
 
-__all__ = ["anonymize", "anonymize_metrics", "register", "release"]
+__all__ = ["anonymize", "anonymize_ledger", "anonymize_metrics", "register", "release"]

@@ -39,6 +39,10 @@ KEY, PACK, JOINED = "__kanon_part_key", "__kanon_pack", "__kanon_joined"
 """Of a row in parts: a text by which its part is told from others, the number of the parts that lie
 side by side with it, and whether its part is put together with others."""
 
+PERSON, DIGEST = "__kanon_ledger_person", "__kanon_ledger_digest"
+"""Of a row beside a ledger: the text by which its person is known there, and a digest of what may
+identify the person."""
+
 SHIFT = 32
 """The bits of the number of a block among those of what is cut by itself."""
 

@@ -6,17 +6,14 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from time import perf_counter
 from typing import Any
 
 from pyspark import StorageLevel
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
-from kanon_sql.blocks.driver import release_in_blocks
 from kanon_sql.blocks.engine import Part
 from kanon_sql.blocks.group import Block, BlockError, BlockFacts, Leaf
 from kanon_sql.blocks.learn import Common, Learned, survey
@@ -26,14 +23,17 @@ from kanon_sql.blocks.request import Request
 from kanon_sql.blocks.source import cell_of, number_of
 from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
-from kanon_sql.names import literal, quoted
+from kanon_sql.names import quoted
+from kanon_sql.plan.ledger import source_sql
 from kanon_sql.spark.blocks import Cuts, cut
 from kanon_sql.spark.class_ids import with_class_ids
 from kanon_sql.spark.columns import (
     BLOCK,
+    DIGEST,
     JOINED,
     KEY,
     PACK,
+    PERSON,
     cell,
     column,
     number_of_block,
@@ -41,16 +41,13 @@ from kanon_sql.spark.columns import (
     own_hash,
 )
 from kanon_sql.spark.parts import divide, in_packs
-from kanon_sql.spark.released import SparkRelease, free
+from kanon_sql.spark.released import EntriesInSpark, SparkRelease, free
 from kanon_sql.spark.request import (
     FACTS,
     OF_ALL,
     OF_VALUES,
     ZONE,
     FrameRequest,
-    beside,
-    read_frame,
-    refuse_no_frame,
 )
 from kanon_sql.spark.source import FrameRows
 from kanon_sql.spark.verify import count_output, verify_models
@@ -69,36 +66,6 @@ MOVED = (
     "The release was stopped: a block has {} rows where {} were counted before, so the DataFrame "
     "changes while it is read. Write it to a table first."
 )
-ABSENT = (
-    "Spark's Python workers don't find kanon_sql {}. Install it where they run, in the Python that "
-    "PYSPARK_PYTHON names."
-)
-"""Its SQL and its compiled kernels are files, which a zip sent to the workers can't give them."""
-
-
-def release_frame(df: Any, options: Mapping[str, Any]) -> SparkRelease:
-    """Releases a DataFrame; see ``kanon_sql.spark.release``."""
-    refuse_no_frame(df)
-    started = perf_counter()
-    spark = df.sparkSession
-    zone = spark.conf.get("spark.sql.session.timeZone")
-    with Session(None) as session:
-        # labels of times are made here, and by the workers
-        session.con.execute(f"SET TimeZone = {literal(zone)}")
-        engine = FrameEngine(session, spark, read_frame(session, df, zone, options), df)
-        try:
-            metrics = release_in_blocks(engine)
-            return engine.hand_out({**metrics, "seconds": perf_counter() - started})
-        except PySparkException as error:
-            if "No module named 'kanon_sql" in str(error):
-                from kanon_sql.version import __version__
-
-                raise OptionError(ABSENT.format(__version__)) from None
-            raise
-        finally:
-            engine.free()
-
-
 def encoded(df: Any, frame: FrameRequest, kept: Callable[[Any], Any] = lambda rows: rows) -> Any:
     """The rows of a DataFrame with the cells of their quasi-identifiers and two hashes of each: of
     what isn't sensitive, and of all.
@@ -117,6 +84,10 @@ def encoded(df: Any, frame: FrameRequest, kept: Callable[[Any], Any] = lambda ro
             continue
         cells.append(f"{number_of(name) if is_number else cell_of(request, name)} AS {cell(i)}")
         fields.append(StructField(cell(i), DoubleType() if is_number else StringType()))
+    if request.call.ledger is not None:
+        cells += [f"__kanon_key({quoted(request.call.ledger.entity)}) AS {PERSON}",
+                  f"{source_sql(request.call)} AS {DIGEST}"]
+        fields += [StructField(PERSON, StringType()), StructField(DIGEST, StringType())]
     if request.within:
         keys = (expression("spark.part_key", column=quoted(name)) for name in request.within)
         cells.append(f"concat_ws(',', {', '.join(keys)}) AS {KEY}")
@@ -152,11 +123,15 @@ class FrameEngine:
         spark: the Spark session.
         frame: what is asked of the DataFrame.
         rows: those of the DataFrame, with their cells.
+        work: what workers need to know.
+        beside: released rows that are of no block.
+        out: the released rows and what stands beside them, once they are written.
+        entries: what their ledger gets, once that is known.
     """
 
     def __init__(self, session: Session, spark: Any, frame: FrameRequest, df: Any) -> None:
         self.session, self.spark, self.frame = session, spark, frame
-        self._work = WorkerSetup(frame.request, frame.zone, 1)
+        self.work = WorkerSetup(frame.request, frame.zone, 1)
         self._cached: list[Any] = []
         self._checkpoints: list[Any] = []
         self.rows = FrameRows(session, frame.request, encoded(df, frame, self._kept))
@@ -167,6 +142,10 @@ class FrameEngine:
         self._told: list[CutRows] = []
         self._places: dict[int, int] = {}
         self._numbers: dict[Block, int] = {}
+        self._of_blocks: list[Any] = []
+        self.beside: list[Any] = []
+        self.out: Any = None
+        self.entries: EntriesInSpark | None = None
         self._released: tuple[Any, Any] = (None, None)
 
     @property
@@ -182,10 +161,16 @@ class FrameEngine:
             free(each)
 
     def hand_out(self, metrics: Mapping[str, Any]) -> SparkRelease:
-        """The release, which whoever gets it frees."""
-        frame, kept = self._released
-        self._checkpoints = [each for each in self._checkpoints if each is not kept]
-        return SparkRelease(frame, metrics["rows_released"], metrics, kept)
+        """The release, which whoever gets it frees, with what its ledger gets."""
+        (frame, *kept), entries = self._released, self.entries
+        kept += [] if entries is None else [entries.kept]
+        self._checkpoints = [
+            each for each in self._checkpoints if not any(each is one for one in kept)
+        ]
+        return SparkRelease(
+            frame, metrics["rows_released"], metrics, kept,
+            None if entries is None else entries.data,
+        )
 
     def _kept(self, frame: Any) -> Any:
         """The DataFrame, which Spark keeps as it was first worked out."""
@@ -193,7 +178,7 @@ class FrameEngine:
         self._cached.append(cached)
         return cached
 
-    def _checkpoint(self, frame: Any) -> Any:
+    def checkpoint(self, frame: Any) -> Any:
         """The same, and not in the cache: Spark works that out anew when a table is written that it
         depends on."""
         checkpoint = frame.localCheckpoint()
@@ -240,13 +225,14 @@ class FrameEngine:
             for j, (part, block) in enumerate(blocks)
         }
         self._numbers.update(numbers)
-        released = self._checkpoint(self._ordered(
+        released = self.checkpoint(self._ordered(
             self._by_workers(blocks, numbers), sum(block.rows for _, block in blocks)
         ))
         facts = {
             row[BLOCK]: json.loads(row[FACTS])
             for row in released.filter(F.col(FACTS).isNotNull()).select(BLOCK, FACTS).collect()
         }
+        self._of_blocks.append(released)
         results = {block: _read(facts.get(number), block) for block, number in numbers.items()}
         if not may_join:
             for each in results.values():
@@ -283,9 +269,9 @@ class FrameEngine:
         self, blocks: Sequence[tuple[Part, Block]], numbers: Mapping[Block, int]
     ) -> Any:
         """The released rows and the facts of blocks."""
-        schema = beside(self.frame.released)
+        schema, before = self.frame.beside, {numbers[block]: block.before for _, block in blocks}
         group = grouper(
-            self._work, self._told, self.rows.tables, to_arrow_schema(schema, timezone=ZONE)
+            self.work, self._told, self.rows.tables, before, to_arrow_schema(schema, timezone=ZONE)
         )
         names = [column(field.name) for field in self.frame.fields]
         if self.frame.in_parts is not None and self.request.call.small_parts == "join":
@@ -310,23 +296,23 @@ class FrameEngine:
         counted = self.frame.counted
         output = count_output(released, counted)
         if self.request.entity is None:  # whose a row is isn't released: blocks have verified it
-            verify_models(self._work, released, self._told, self.rows.tables, output.rows, counted)
+            verify_models(self.work, released, self._told, self.rows.tables, output.rows, counted)
         names = [column(field.name) for field in self.frame.released]
         if self.request.call.release.class_id:
-            kept = released = self._checkpoint(with_class_ids(self._work, released, counted))
+            kept = released = self.checkpoint(with_class_ids(self.work, released, counted))
             names.append(F.col("class_id"))
-        self._released = released.select(*names), kept
+        self.out, self._released = released, (released.select(*names), kept)
         return output
 
     def _whole(self, dropped: Collection[int], rows: int) -> tuple[Any, Any]:
         """What Spark keeps of the release, and its rows, without those of blocks that are no more.
         """
-        first, *others = self._checkpoints
-        if not others:
-            return first, first.filter(F.col(FACTS).isNull())
-        union = reduce(DataFrame.unionByName, self._checkpoints)
+        frames = [*self._of_blocks, *self.beside]
+        if frames == self._of_blocks and len(frames) == 1:
+            return frames[0], frames[0].filter(F.col(FACTS).isNull())
+        union = reduce(DataFrame.unionByName, frames)
         left = union.filter(F.col(FACTS).isNull() & ~F.col(BLOCK).isin(list(dropped)))
-        released = self._checkpoint(self._ordered(left, rows))
+        released = self.checkpoint(self._ordered(left, rows))
         return released, released
 
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kanon_sql.errors import OptionError
-from kanon_sql.spark.released import SparkRelease
+from kanon_sql.spark.released import SparkRelease, free
 
 MISSING = "PySpark is not installed. Install it by pip install 'kanon-sql[spark]'."
 
@@ -26,10 +26,12 @@ def release(df: Any, **options: Any) -> SparkRelease:
     Args:
         df: the DataFrame, of classic Spark or of Spark Connect.
         options: as of ``kanon_sql.anonymize``; quasi_identifiers must be given. block_rows is about
-            how many rows a block has.
+            how many rows a block has. ledger is a DataFrame, or the name of a table or of Parquet
+            files, with the entries of all releases before.
 
     Returns:
-        The released rows, kept by Spark, and what was asked and reached.
+        The released rows, kept by Spark, and what was asked and reached; with ledger or headroom
+        the entries of its ledger, too.
 
     Raises:
         OptionError: what can't be asked, or not block by block.
@@ -37,7 +39,7 @@ def release(df: Any, **options: Any) -> SparkRelease:
         ReleaseError: the release broke its promise, and was stopped.
     """
     _refuse_missing()
-    from kanon_sql.spark.engine import release_frame  # here: it loads PySpark
+    from kanon_sql.spark.frame_release import release_frame  # here: it loads PySpark
 
     return release_frame(df, options)
 
@@ -56,6 +58,17 @@ def anonymize_metrics(df: Any, **options: Any) -> dict[str, Any]:
     done = release(df, **options)
     done.unpersist()
     return dict(done.metrics)
+
+
+def anonymize_ledger(df: Any, **options: Any) -> Any:
+    """What a release of a DataFrame of Spark adds to its ledger, as a DataFrame: the class of each
+    person, and what it published. The same options give the same release, whose rows ``anonymize``
+    gives; ``release`` gives both of one run.
+    """
+    begun = {} if options.get("ledger") is not None else {"headroom": 0}
+    done = release(df, **{**begun, **options})
+    free(done.kept[0])
+    return done.entries
 
 
 def register(spark: Any, name: str = "anonymize") -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from kanon_sql.released import Release
 
@@ -17,6 +17,18 @@ def free(frame: Any) -> None:
         plan.queryExecution().analyzed().rdd().unpersist(False)
 
 
+class EntriesInSpark(NamedTuple):
+    """What a release adds to its ledger.
+
+    Attributes:
+        data: one row for each person that is released.
+        kept: what Spark keeps of them.
+    """
+
+    data: Any
+    kept: Any
+
+
 @dataclass(frozen=True)
 class SparkRelease(Release):
     """A release in Spark.
@@ -25,18 +37,23 @@ class SparkRelease(Release):
         data: the DataFrame of the released rows, verified as they lie in Spark's workers.
         rows: the number of them.
         metrics: the metrics of the release by name, with the requested and the achieved k.
-        kept: the DataFrame that Spark keeps there.
+        kept: the DataFrames that Spark keeps there.
+        entries: with ledger or headroom, the DataFrame of what the release adds to its ledger, as
+            ``anonymize_ledger`` gives it; it is as private as the source.
     """
 
     data: Any
     rows: int
     metrics: Mapping[str, Any]
-    kept: Any
+    kept: Sequence[Any]
+    entries: Any = None
     path: None = field(default=None, init=False)
 
     def unpersist(self) -> None:
-        """Frees what Spark keeps, when the release is written: the rows can no longer be read."""
-        free(self.kept)
+        """Frees what Spark keeps, when the release is written, and its entries are: the rows can no
+        longer be read."""
+        for each in self.kept:
+            free(each)
 
     def __repr__(self) -> str:
         return (

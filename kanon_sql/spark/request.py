@@ -19,8 +19,8 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
-from kanon_sql.blocks.driver import UNFOLLOWED
-from kanon_sql.blocks.group import block_call, block_sql
+from kanon_sql.blocks.group import WHOSE, block_call, block_sql
+from kanon_sql.blocks.ledger import call_of_newcomers
 from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.call.suggested import refuse_suggested
 from kanon_sql.duckdb.session import Session, bound
@@ -54,6 +54,10 @@ UNJOINED = (
     "small_parts 'join' with entity counts the persons of all parts together, and Spark counts "
     "those of each. Say small_parts='suppress', or name fewer columns in within."
 )
+UNHELD = (
+    "A ledger keeps privacy models in every anonymity set, and Spark counts only the persons of "
+    "these. Use anonymize_files, or leave the model or the ledger out."
+)
 UNRELEASED = (
     "The column {!r} would be released as {}, which Spark doesn't have. Choose another "
     "representation, or cast it first."
@@ -78,6 +82,7 @@ class FrameRequest:
         fields: the columns of the DataFrame that have a part in the release.
         released: those that come out.
         zone: the time zone of the Spark session.
+        kinds: the types of the released columns in DuckDB, by their names in lower case.
         in_parts: what is asked of one part, if there are any.
     """
 
@@ -85,6 +90,7 @@ class FrameRequest:
     fields: StructType
     released: StructType
     zone: str
+    kinds: Mapping[str, str]
     in_parts: Request | None = None
 
     def field(self, name: str) -> StructField:
@@ -96,6 +102,24 @@ class FrameRequest:
         """The released columns by which k is counted, by their names in the DataFrame."""
         by_name = {caseless(field.name): field.name for field in self.released}
         return tuple(by_name[caseless(name)] for name in self.request.counted)
+
+
+    @property
+    def whose(self) -> tuple[StructField, ...]:
+        """Beside a ledger, the columns of a released row that don't come out."""
+        if self.request.call.ledger is None or self.request.entity is None:
+            return ()
+        kind = self.field(self.request.entity).dataType
+        return StructField(WHOSE[0], kind), StructField(WHOSE[1], LongType())
+
+    @property
+    def beside(self) -> StructType:
+        """The released columns, and those beside them."""
+        return StructType([
+            *self.released, *self.whose, StructField(OF_VALUES, LongType()),
+            StructField(OF_ALL, LongType()), StructField(BLOCK, LongType()),
+            StructField(FACTS, StringType()),
+        ])
 
 
 def refuse_no_frame(df: Any) -> None:
@@ -146,12 +170,13 @@ def read_frame(session: Session, df: Any, zone: str, options: Mapping[str, Any])
         _refuse_type(field)
         if caseless(field.name) in compared:
             _refuse_collation(field)
-    released, types = _released(session, request, fields)
+    released, kinds = _released(session, request, fields)
+    types = {name: kinds[caseless(name)] for name in request.within}
     for field in released:
         if caseless(field.name) in compared:
             _refuse_uncounted(field)
     own = request.of_part(request.source, {**request.types, **types}) if request.within else None
-    return FrameRequest(request, fields, released, zone, own)
+    return FrameRequest(request, fields, released, zone, kinds, own)
 
 
 def _refused(request: Request) -> Iterator[str]:
@@ -159,8 +184,8 @@ def _refused(request: Request) -> Iterator[str]:
     what is asked."""
     if request.call.release.keep_order:
         yield UNORDERED
-    if request.call.ledger is not None:
-        yield UNFOLLOWED
+    if request.call.ledger is not None and request.call.task.models:
+        yield UNHELD
     if request.entity is not None and request.within and request.call.small_parts == "join":
         yield UNJOINED
 
@@ -190,18 +215,22 @@ def _refuse_collation(field: StructField) -> None:
 def _released(
     session: Session, request: Request, fields: StructType
 ) -> tuple[StructType, dict[str, str]]:
-    """The columns that come out, as Spark has them, and the types of those of within."""
+    """The columns that come out, as Spark has them, and their types in DuckDB by their names in
+    lower case."""
     joined = request.call.small_parts == "join" and bool(request.within)
     rows = request.source.sql
     if joined:
         rows = expression("spark.none_joined", joined=JOINED, rows=rows)
     relation = block_rows(request, request.within, rows, joined)
-    own = block_call(request, request.call, {}, relation, 1, "schema")
+    call = request.call
+    if call.ledger is not None:
+        call = call_of_newcomers(call, None, 0, 0)
+    own = block_call(request, call, {}, relation, 1, "schema")
     block = session.query(block_sql(own), lambda relation: relation)
     passing = {caseless(name) for name in (*request.passing, *request.within)}
     released = released_fields(session, block, fields, request.types, passing)
     kinds = dict(zip(map(caseless, block.columns), map(str, block.types), strict=True))
-    return released, {name: kinds[caseless(name)] for name in request.within}
+    return released, kinds
 
 
 def released_fields(
@@ -221,7 +250,7 @@ def released_fields(
     by_name = {caseless(field.name): field for field in fields}
     released = []
     for name, kind in zip(block.columns, map(str, block.types), strict=True):
-        if name in (OF_VALUES, OF_ALL):
+        if name in (OF_VALUES, OF_ALL, *WHOSE):
             continue
         if before.get(caseless(name)) == kind:
             kept = by_name[caseless(name)]
@@ -238,10 +267,3 @@ def released_fields(
         released.append(StructField(name, field.dataType, True))
     return StructType(released)
 
-
-def beside(released: StructType) -> StructType:
-    """The released columns, and those beside them."""
-    return StructType([
-        *released, StructField(OF_VALUES, LongType()), StructField(OF_ALL, LongType()),
-        StructField(BLOCK, LongType()), StructField(FACTS, StringType()),
-    ])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_
 from typing import Any
 
 import pyarrow as pa
@@ -45,11 +47,14 @@ class FrameRows:
     @property
     def rows(self) -> Any:
         """Those that take part."""
-        rows = self.encoded
-        if self.request.call.task.nulls == "suppress":
-            for i in range(len(self.request.quasi)):
-                rows = rows.filter(F.col(cell(i)).isNotNull())
-        return rows
+        return self.encoded.filter(self.taking)
+
+    @property
+    def taking(self) -> Any:
+        """Whether a row takes part, as a column."""
+        if self.request.call.task.nulls != "suppress":
+            return F.lit(True)
+        return reduce(and_, (F.col(cell(i)).isNotNull() for i in range(len(self.request.quasi))))
 
     def ends(self, spots: Sequence[int]) -> tuple[int, list[ColumnRange]]:
         """One job."""

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from kanon_sql.blocks.group import BlockError, BlockFacts, block_call, block_sql
+from kanon_sql.blocks.group import BlockError, BlockFacts, block_call, block_sql, call_over
 from kanon_sql.blocks.learn import Learned
 from kanon_sql.blocks.request import Request
 from kanon_sql.call.relation import Relation
@@ -115,6 +115,36 @@ def encoder(
     return encode
 
 
+def asker(
+    work: WorkerSetup, text: str, target: pa.Schema
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """A function for mapInArrow: what a query over ROWS says of them.
+
+    Args:
+        work: what workers need to know.
+        text: the query, which looks at each row by itself.
+        target: the columns that come out.
+    """
+
+    def ask(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        session = opened(work.zone, 1)
+        for rows in _together(batches):
+            yield from _signed(asked_of(session, text, rows)).cast(target).to_batches()
+
+    return ask
+
+
+def _signed(table: pa.Table) -> pa.Table:
+    """A table whose hashes have a sign: they are of 64 bits without one, which Spark has no type
+    for."""
+    columns = [
+        column.combine_chunks().view(pa.int64()) if column.type == pa.uint64() and
+        name.startswith("__kanon_") else column
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
 def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Batches as larger ones."""
     waiting: list[pa.RecordBatch] = []
@@ -156,7 +186,8 @@ def known_to(session: Session, tables: Mapping[str, pa.Table]) -> None:
 
 
 def grouper(
-    work: WorkerSetup, parts: Sequence[CutRows], tables: Mapping[str, pa.Table], target: pa.Schema
+    work: WorkerSetup, parts: Sequence[CutRows], tables: Mapping[str, pa.Table],
+    before: Mapping[int, int], target: pa.Schema,
 ) -> Callable[[pa.Table], pa.Table]:
     """A function for applyInArrow: the released rows of a block, and last a row with its facts, or
     with why there is no release.
@@ -165,6 +196,7 @@ def grouper(
         work: what workers need to know.
         parts: whose blocks they are, by their numbers.
         tables: that the query of a block reads, by name.
+        before: how many rows are in blocks before each, by its number.
         target: the columns that come out; after the released ones two hashes, the number of the
             block, and the facts.
     """
@@ -175,7 +207,7 @@ def grouper(
         try:
             session = opened(work.zone, work.threads)
             known_to(session, tables)
-            released, facts = _released(session, part, rows)
+            released, facts = _released(session, part, before[number], rows)
             outcome: dict[str, Any] = asdict(facts)
         except KanonError as error:
             released, outcome = None, {"error": [_kind(error), str(error)]}
@@ -185,15 +217,10 @@ def grouper(
         )
         if released is None:
             return last
-        # the hashes are of 64 bits without a sign, which Spark has no type for
-        columns = [
-            column.combine_chunks().view(pa.int64()) if column.type == pa.uint64() and
-            name.startswith("__kanon_") else column
-            for name, column in zip(released.column_names, released.columns, strict=True)
-        ]
         many = released.num_rows
         whole = pa.table(
-            [*columns, pa.repeat(number, many), pa.nulls(many, pa.string())], names=target.names
+            [*_signed(released).columns, pa.repeat(number, many), pa.nulls(many, pa.string())],
+            names=target.names,
         )
         return pa.concat_tables([whole.cast(target), last])
 
@@ -206,13 +233,15 @@ def _kind(error: KanonError) -> str:
     return kind.__name__
 
 
-def _released(session: Session, part: CutRows, rows: pa.Table) -> tuple[pa.Table, BlockFacts]:
+def _released(
+    session: Session, part: CutRows, before: int, rows: pa.Table
+) -> tuple[pa.Table, BlockFacts]:
     name, request = uuid.uuid4().hex, part.request
     own = block_call(
-        request, part.learned.call, part.learned.scales,
+        request, call_over(part.learned.call, before), part.learned.scales,
         block_rows(request, part.within, ROWS, JOINED in rows.column_names), rows.num_rows, name,
     )
-    hand_over(name, part.learned.known)
+    hand_over(name, part.learned.known, part.learned.going_on)
     try:
         released = asked_of(session, block_sql(own), rows)
     finally:

@@ -36,6 +36,10 @@ class GoingOn:
     covers: Covers | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What another process gets, which reads the covers by itself."""
+        return GoingOn, (self.table, self.counts)
+
 
 _lock = threading.Lock()
 _kept: dict[str, dict[str, Any]] = {}

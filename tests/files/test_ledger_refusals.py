@@ -9,10 +9,11 @@ import duckdb
 import pytest
 
 import kanon_sql
+from kanon_sql.blocks import ledger
 from kanon_sql.blocks.engine import Part
 from kanon_sql.cli.main import main
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
-from kanon_sql.files import beside_ledger, entries, ledger, release
+from kanon_sql.files import beside_ledger, entries, release
 from tests.files.ledgers import BLOCK, GIVEN, Begun, K, begin, fill, in_files, second
 from tests.support.connections import registered
 
@@ -37,7 +38,7 @@ def test_a_release_that_breaks_the_promise_does_not_come_out(
     with monkeypatch.context() as patched:
         # all blocks number their classes alike
         patched.setattr(Part, "call_over", lambda part, block: part.learned.call)
-        with pytest.raises(ReleaseError, match="other rows than the files"):
+        with pytest.raises(ReleaseError, match="other rows than the release"):
             in_files(tmp_path, 1, str(begun[0] / "two.parquet"), block_rows=BLOCK)
     assert [path.name for path in tmp_path.rglob("*")] == ["ledger"]
     (tmp_path / "ledger").rmdir()
@@ -45,7 +46,7 @@ def test_a_release_that_breaks_the_promise_does_not_come_out(
         patched.setattr(
             beside_ledger, "published_sql", lambda call: "{'age': 1, 'class': '1', 'job': '1'}"
         )
-        with pytest.raises(ReleaseError, match="other rows than the files"):
+        with pytest.raises(ReleaseError, match="other rows than the release"):
             second(begun[0], tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -59,8 +60,8 @@ def test_a_ledger_that_moves_meanwhile_is_refused(
     con.execute(f"COPY (FROM '{folder}/ledger/1.parquet') TO '{moving}'")
     real = release.release_beside_ledger
 
-    def meanwhile(engine: Any) -> Any:
-        found = real(engine)
+    def meanwhile(engine: Any, past_of: Any) -> Any:
+        found = real(engine, past_of)
         con.execute(f"COPY (FROM '{folder}/ledger/1.parquet' WHERE class > 1) TO '{moving}'")
         return found
 
