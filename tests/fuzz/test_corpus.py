@@ -20,6 +20,7 @@ from tests.fuzz.oracle import Release, refusal_fault
 CORPUS = sorted(Path(__file__).parent.joinpath("corpus").glob("*.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CORPUS, ids=[path.stem for path in CORPUS])
 def test_a_case_that_once_failed_is_right(path: Path) -> None:
     with open_connection() as con:
