@@ -17,7 +17,8 @@ NoToml = tomllib.TOMLDecodeError
 def parse(text: str) -> dict[str, Any]:
     """The tables of a text. Raises NoToml, also where values are nested too deeply to be read."""
     try:
-        return tomllib.loads(text)
+        tables: dict[str, Any] = tomllib.loads(text)
+        return tables
     except RecursionError:
         raise NoToml("Values are nested too deeply") from None
 
