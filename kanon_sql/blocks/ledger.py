@@ -25,7 +25,7 @@ from kanon_sql.call.ledger import Ledger
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.arrow import SideTable
-from kanon_sql.ledger.headroom import Headroom, churn_of, headroom_for
+from kanon_sql.ledger.headroom import ASSUMED, Headroom, churn_of, headroom_for
 from kanon_sql.ledger.histories import read_histories
 from kanon_sql.ledger.shown import STAY
 from kanon_sql.names import caseless, literal, quoted
@@ -67,6 +67,11 @@ class Known:
     def facts(self) -> BlockFacts:
         """Those of who was released before, as of a block."""
         return BlockFacts(self.present, self.shown, records=float(self.present))
+
+
+def first_release(newcomers: int) -> Known:
+    """Before the first release nobody is known."""
+    return Known(FIRST, 0, None, 0, 0, 0, newcomers, ASSUMED)
 
 
 class LinkedCrowds(NamedTuple):

@@ -10,10 +10,10 @@ from typing import Any
 from kanon_sql.blocks.group import block_call, block_sql, values_of
 from kanon_sql.blocks.learn import Learned
 from kanon_sql.blocks.ledger import (
-    FIRST,
     Known,
     Stays,
     call_of_newcomers,
+    first_release,
     ledger_of,
     stages_of,
     stays_of,
@@ -26,7 +26,6 @@ from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import DataError
 from kanon_sql.files.piece import ROW_GROUP
-from kanon_sql.ledger.headroom import ASSUMED
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import quasi
 from kanon_sql.plan.ledger import before_sql, refusals_of_ledger
@@ -109,7 +108,7 @@ class LedgerInFiles:
         )
         ((newcomers, stale),) = self._rows("counts", persons=self.persons)
         if relation is None:
-            return Known(FIRST, 0, None, 0, 0, 0, newcomers, ASSUMED)
+            return first_release(newcomers)
         ((release, largest, least),) = self._rows("numbers", ledger=relation.sql)
         stays = self._stay()
         self._run("going_on", ledger=relation.sql, path=self._path("on"))

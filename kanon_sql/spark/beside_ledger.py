@@ -16,6 +16,7 @@ from kanon_sql.blocks.learn import Learned
 from kanon_sql.blocks.ledger import (
     Known,
     LinkedCrowds,
+    first_release,
     ledger_of,
     options_of,
     stays_of,
@@ -23,7 +24,6 @@ from kanon_sql.blocks.ledger import (
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.call.relation import Relation
 from kanon_sql.errors import DataError
-from kanon_sql.ledger.headroom import ASSUMED
 from kanon_sql.names import caseless, quoted
 from kanon_sql.plan.fragments import quasi
 from kanon_sql.plan.ledger import COUNTED
@@ -88,7 +88,7 @@ class EarlierInSpark:
             F.count_if(F.col(HISTORY).isNull()), F.count_if(STALE)
         ).collect()
         if self._ledger is None:
-            return Known(release, 0, None, 0, 0, 0, newcomers, ASSUMED)
+            return first_release(newcomers)
         stays = stays_of(histories, call)
         self._go_on(stays.table, release)
         ((largest,),) = self._ledger.agg(F.max("class")).collect()
