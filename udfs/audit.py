@@ -14,7 +14,7 @@ from kanon_sql.jobs.job import finish as finish_job
 from kanon_sql.jobs.job import start as start_job
 from kanon_sql.jobs.progress import Progress
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.udfs.signature import REFUSAL, TREES, Signature, not_refused, refused
+from kanon_sql.udfs.signature import REFUSAL, TREES, Signature, not_refused, once, refused
 
 
 def audit(
@@ -27,6 +27,7 @@ def audit(
 
     given, shown = flat_cells(source), flat_cells(release)
     beside, trees = read_columns(released), read_trees(hierarchies)
+    once(options)
     told = json.loads(options[0].as_py())
     names = [
         replace(column, sql_type="VARCHAR") if column.name.lower() in told["categorical"]

@@ -34,6 +34,7 @@ from kanon_sql.udfs.signature import (
     TREES,
     Signature,
     not_refused,
+    once,
     refused,
     whole,
 )
@@ -61,6 +62,7 @@ def start(
     from kanon_sql.stages.group import GroupingWork, room_for
     from kanon_sql.stages.remarks import DIVIDED, say
 
+    once(options)
     run, names = Run.from_json(options[0].as_py(), CHOICES), read_columns(columns)
     sensitive = read_columns(secrets)
     limit = bytes_of(memory[0].as_py() or "")

@@ -11,7 +11,7 @@ import pyarrow as pa
 from kanon_sql.jobs.job import start as start_job
 from kanon_sql.jobs.progress import Progress
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.udfs.signature import Signature, whole
+from kanon_sql.udfs.signature import Signature, once, whole
 
 
 def risk(rows: Any, columns: Any, sizes: Any, pairs: Any, people: Any, options: Any) -> Any:
@@ -19,6 +19,7 @@ def risk(rows: Any, columns: Any, sizes: Any, pairs: Any, people: Any, options: 
     from kanon_sql.encode.arrow import read_columns
     from kanon_sql.stages.risk import measure_risk  # here: it takes a while to load
 
+    once(options)
     combinations, counts = whole(rows).flatten(), whole(sizes).flatten()
     frequencies = whole(pairs).flatten()
     names = [column.name for column in read_columns(columns)]

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from kanon_sql.errors import OptionError
+
 CELLS = "STRUCT(number DOUBLE, category VARCHAR)[]"
 BOXES = 'STRUCT("class" BIGINT, number BIGINT, low DOUBLE, high DOUBLE, closed BOOLEAN)[]'
 TREES = "STRUCT(name VARCHAR, paths VARCHAR[][])[]"
@@ -16,6 +18,17 @@ KEYS = 'STRUCT(name VARCHAR, found STRUCT("row" BIGINT, hash UBIGINT)[])[]'
 REFUSAL = "STRUCT(kind VARCHAR, sentence VARCHAR)"
 REFUSED = pa.struct([("kind", pa.string()), ("sentence", pa.string())])
 """How a refusal crosses into SQL, which raises it (see sql/macros/refuse.sql)."""
+
+OFTEN = (
+    "The call is in a subquery that reads the query around it, so it would run for each row. Store "
+    "its result by CREATE TABLE first, and use that table."
+)
+
+
+def once(argument: Any) -> None:
+    """Raises OptionError where DuckDB would begin one call for many rows around it."""
+    if len(argument) != 1:
+        raise OptionError(OFTEN)
 
 
 def refused(kind: str, sentence: str) -> pa.Array:

@@ -24,6 +24,20 @@ def test_twice_on_one_connection() -> None:
     assert con.execute(CALL).fetchone() == (30,)
 
 
+@pytest.mark.parametrize("query", [
+    "SELECT (SELECT count(*) FROM (FROM {}) WHERE t.a > 3) FROM t",
+    "SELECT count(*) FROM t, LATERAL (SELECT * FROM {} AS r WHERE t.a > 3)",
+    "SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM {} WHERE t.b <> 'v1')",
+])
+@pytest.mark.parametrize("call", ["anonymize", "anonymize_metrics", "anonymize_risk"])
+def test_a_subquery_that_reads_the_query_around_it(query: str, call: str) -> None:
+    # DuckDB would begin the call once for each of the rows around it
+    con = kanon_sql.register(duckdb.connect())
+    con.execute(TABLE)
+    with pytest.raises(duckdb.InvalidInputException, match="so it would run for each row"):
+        con.execute(query.format(f"{call}('t', k=5)")).fetchall()
+
+
 OLD = """
 import duckdb
 duckdb.__version__ = "{}"

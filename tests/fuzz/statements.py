@@ -105,10 +105,10 @@ def _in_transaction(con: Connection, query: str) -> list[Any]:
 
 
 KNOWN = (
-    "Returned pyarrow table should have",  # a call in a correlated subquery: DuckDB's own words
+    "The call is in a subquery that reads the query around it",
     "PIVOT statements with pivot elements extracted from the data",
 )
-"""What DuckDB refuses in its own words."""
+"""What is refused of a statement that DuckDB would read: the first by us, the rest by DuckDB."""
 
 RUNNERS: dict[str, Callable[[Connection, str], list[Any]]] = {
     "plainly": lambda con, query: con.execute(query).fetchall(),
