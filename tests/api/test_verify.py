@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import polars as pl
 import pytest
 
 import kanon_sql
@@ -276,6 +275,8 @@ def test_a_footer_that_is_no_manifest(released: kanon_sql.Release, footer: str) 
 
 @pytest.mark.slow
 def test_a_file_without_a_manifest(released: kanon_sql.Release) -> None:
+    import polars as pl  # here: a process that has it can't be forked, as mutants are
+
     pl.read_parquet("out.parquet").write_parquet("bare.parquet")
     found = kanon_sql.verify("bare.parquet")
     assert not found.ok
