@@ -19,6 +19,9 @@ from kanon_sql.points.points import Grouping, Points
 ROOM = 64 * 1024 * 1024
 """Labels kept at most, over all entries (8 bytes each)."""
 
+LEAST = 8 * 1024
+"""Labels that an entry counts for at least: of a small table, what goes with them takes more."""
+
 
 @dataclass(frozen=True)
 class Recalled:
@@ -71,9 +74,13 @@ def recall(key: bytes, compute: Callable[[], Grouping]) -> Recalled:
     recalled = Recalled(grouping, perf_counter() - started, False)
     with _lock:
         _kept[key] = replace(recalled, remembered=True)
-        while len(_kept) > 1 and sum(len(r.grouping.labels) for r in _kept.values()) > ROOM:
+        while len(_kept) > 1 and sum(map(_size, _kept.values())) > ROOM:
             _kept.popitem(last=False)
     return recalled
+
+
+def _size(recalled: Recalled) -> int:
+    return max(LEAST, len(recalled.grouping.labels))
 
 
 def forget() -> None:

@@ -82,13 +82,17 @@ def test_a_changed_value_groups_again(con: duckdb.DuckDBPyConnection, count: lis
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembered, "ROOM", 10)
-    remembered.forget()
     task = task_for("mdav_plus", 2)
-    for start in range(5):
-        points = Points.of([[float(start + i)] for i in range(6)])
-        remembered.recall(remembered.digest(points, task), lambda p=points: task.group(p))
-    assert len(remembered._kept) == 1
+    for room, kept in (
+        (10, 1),  # the last one stays, however large it is
+        (3 * remembered.LEAST, 3),  # many small tables are as much as a few large ones
+    ):
+        monkeypatch.setattr(remembered, "ROOM", room)
+        remembered.forget()
+        for start in range(5):
+            points = Points.of([[float(start + i)] for i in range(6)])
+            remembered.recall(remembered.digest(points, task), lambda p=points: task.group(p))
+        assert len(remembered._kept) == kept
 
 
 def test_the_seconds_of_labels_are_those_of_when_they_were_made(
