@@ -65,8 +65,13 @@ def test_the_same_in_another_way_gives_the_same_classes(
     assert {frozenset(numbers) for (numbers,) in rows} == classes(con, "t", method, NUMBERS)
 
 
+DRAWN = ("k_member", "nearest")
+"""They begin with a record that the seed draws from the rows in the order of their hashes, which a
+further column changes."""
+
+
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [each for each in METHODS if each not in DRAWN])
 def test_a_constant_column_changes_no_class(con: Connection, method: str) -> None:
     con.execute("CREATE OR REPLACE TABLE changed AS SELECT *, 7 AS one, 'x' AS same FROM t")
     found = classes(con, "changed", method, [*NUMBERS, "one", "same"])
