@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 SHOWN = 5
 """How many findings of a part are printed."""
 
+_lock = threading.Lock()
+"""One for all: an outcome itself comes from other processes, too."""
+
 
 @dataclass
 class Outcome:
@@ -26,18 +29,17 @@ class Outcome:
     facts: list[str] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
     left_out: str = ""
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def compare(self, asked: str, got: str, expected: str) -> None:
         """Counts a call, and finds an answer that is another than the serial one."""
-        with self._lock:
+        with _lock:
             self.calls += 1
             if got != expected:
                 self.findings.append(f"{asked}: the answer is {got}, serially {expected}")
 
     def find(self, finding: str) -> None:
         """Adds a finding."""
-        with self._lock:
+        with _lock:
             self.findings.append(finding)
 
     def told(self, seconds: float) -> str:

@@ -30,14 +30,14 @@ def a_database(con: Connection, table: pa.Table, calls: bool) -> Any:
     """A new database, registered and closed."""
     with kanon_sql.register(duckdb.connect()) as own:
         own.register("given", table)
-        return own.execute(CALL).fetchone() if calls else None
+        return own.execute(CALL).fetchall()[0] if calls else None
 
 
 def a_cursor(con: Connection, table: pa.Table, calls: bool) -> Any:
     """A cursor of one database, registered and closed."""
     with kanon_sql.register(con.cursor()) as own:
         own.register("given", table)
-        return own.execute(CALL).fetchone() if calls else None
+        return own.execute(CALL).fetchall()[0] if calls else None
 
 
 def for_all(con: Connection, table: pa.Table, calls: bool) -> Any:
@@ -45,9 +45,8 @@ def for_all(con: Connection, table: pa.Table, calls: bool) -> Any:
     kanon_sql.register(con, shared="calls")
     with con.cursor() as own:
         own.register("given", table)
-        count = own.execute(CALL.replace("FROM anonymize", "FROM calls.anonymize")).fetchone() if (
-            calls
-        ) else None
+        call = CALL.replace("FROM anonymize", "FROM calls.anonymize")
+        count = own.execute(call).fetchall()[0] if calls else None
     con.execute("DETACH calls")
     return count
 
@@ -56,7 +55,7 @@ def a_frame(con: Connection, table: pa.Table, calls: bool) -> Any:
     """A frame of the caller's, registered, released and unregistered."""
     con.register("given", table)
     try:
-        return con.execute(CALL).fetchone() if calls else None
+        return con.execute(CALL).fetchall()[0] if calls else None
     finally:
         con.unregister("given")
 
