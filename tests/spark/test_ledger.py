@@ -130,7 +130,9 @@ def test_one_block_is_what_a_query_releases_and_enters(spark: Any, more: dict[st
         "rows_joining", "rows_released", "k", "classes",
     ):
         assert done.metrics[name] == known[name], name
-    assert known["rows_stale"] > 0 < known["rows_joining"]
+    assert known["rows_stale"] > 0
+    if not more:  # nobody lies between the bounds of an interval here
+        assert known["rows_joining"] > 0
     own = kanon_sql.anonymize_ledger(rows, **options)
     assert done.entries.toArrow().to_pylist() == own.to_pylist()
     done.unpersist()
