@@ -36,16 +36,31 @@ def shell(
     return Shell(capsys, monkeypatch)
 
 
+LARGER = 3
+"""How many cases of a matrix CI runs for each that plain pytest runs; the others run at night."""
+
+
+def spread(count: int, n: int) -> set[int]:
+    """The places of n cases among so many, as far apart as may be."""
+    return {(2 * i + 1) * count // (2 * n) for i in range(n)}
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is marked slow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a matrix with the marker ``sample(n)``, marks all but n cases as slow, spread over it."""
+    """Of a matrix with the marker ``sample(n)``, marks all but n cases as slow, spread over it, and
+    all but LARGER times as many of those as nightly. What is nightly is slow."""
     matrices = defaultdict(list)
     for item in items:
         if item.get_closest_marker("sample"):
             matrices[item.nodeid.partition("[")[0]].append(item)
     for cases in matrices.values():
-        count, n = len(cases), cases[0].get_closest_marker("sample").args[0]
-        kept = {(2 * i + 1) * count // (2 * n) for i in range(n)}
-        for place, case in enumerate(cases):
-            if place not in kept:
-                case.add_marker(pytest.mark.slow)
+        n = cases[0].get_closest_marker("sample").args[0]
+        kept = spread(len(cases), n)
+        others = [case for place, case in enumerate(cases) if place not in kept]
+        for place, case in enumerate(others):
+            case.add_marker(pytest.mark.slow)
+            if place not in spread(len(others), LARGER * n):
+                case.add_marker(pytest.mark.nightly)
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            item.add_marker(pytest.mark.slow)

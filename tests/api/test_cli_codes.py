@@ -29,7 +29,8 @@ def released(path: str) -> list[tuple[Any, ...]]:
     return duckdb.execute(f"SELECT * FROM '{path}' ORDER BY ALL").fetchall()
 
 
-GIVEN = ("-k", "4", "--sensitive", "disease", "-q", "zip,zip_code,age", "--no-progress")
+GIVEN = ("-k", "4", "--sensitive", "disease", "-q", "zip,zip_code,age", "--effort", "fast",
+         "--no-progress")
 
 
 @pytest.mark.usefixtures("patients")
@@ -59,7 +60,12 @@ def test_one_word_applies_them(shell: Shell) -> None:
         input = "patients.parquet"
         output = "toml.parquet"
         hierarchies = "suggested"
-        options = { k = 4, quasi_identifiers = ["zip", "zip_code", "age"], sensitive = ["disease"] }
+
+        [tables.p.options]
+        k = 4
+        quasi_identifiers = ["zip", "zip_code", "age"]
+        sensitive = ["disease"]
+        effort = "fast"
     """)
     assert shell("run", "kanon.toml") == 0
     assert released("toml.parquet") == released("word.parquet")

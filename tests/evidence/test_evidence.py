@@ -51,7 +51,7 @@ def people(rows: int, seed: int = 0) -> pa.Table:
 
 CALL: dict[str, Any] = {
     "quasi_identifiers": ["age", "town", "day", "height"], "sensitive": ["ill"],
-    "identifiers": ["person"],
+    "identifiers": ["person"], "effort": "fast",
 }
 
 

@@ -36,6 +36,7 @@ PATIENTS = f"""
 """
 GIVEN = "k := 4, sensitive := ['disease'], quasi_identifiers := ['zip', 'age', 'sex', 'born'], " \
     "others := 'drop'"
+QUICK = f"{GIVEN}, effort := 'fast'"
 EXPLICIT = {"zip": "prefix", "born": "date"}
 
 
@@ -167,24 +168,24 @@ def test_what_the_planner_knows_is_what_the_query_knows(con: Connection) -> None
 
 @pytest.mark.parametrize("call", ["anonymize_sql", "anonymize_manifest", "anonymize"])
 def test_suggested_is_what_one_would_have_stated(con: Connection, call: str) -> None:
-    suggested = con.execute(f"FROM {call}('visited', {GIVEN}, hierarchies := 'suggested')")
+    suggested = con.execute(f"FROM {call}('visited', {QUICK}, hierarchies := 'suggested')")
     rows = suggested.fetchall()
     assert rows == con.execute(
-        f"FROM {call}('visited', {GIVEN}, hierarchies := {EXPLICIT})"
+        f"FROM {call}('visited', {QUICK}, hierarchies := {EXPLICIT})"
     ).fetchall()
-    assert rows != con.execute(f"FROM {call}('visited', {GIVEN})").fetchall()
+    assert rows != con.execute(f"FROM {call}('visited', {QUICK})").fetchall()
 
 
 def test_what_was_applied_is_told(con: Connection) -> None:
     entries = con.execute(
         "SELECT entry, value FROM anonymize_manifest('visited', "
-        f"{GIVEN}, hierarchies := 'suggested') WHERE section = 'hierarchies'"
+        f"{QUICK}, hierarchies := 'suggested') WHERE section = 'hierarchies'"
     ).fetchall()
     assert {name: json.loads(value) for name, value in entries} == {
         name: {"kind": kind} for name, kind in EXPLICIT.items()
     }
     ((text,),) = con.execute(
-        f"SELECT text FROM anonymize_metrics('visited', {GIVEN}, hierarchies := 'suggested', "
+        f"SELECT text FROM anonymize_metrics('visited', {QUICK}, hierarchies := 'suggested', "
         "detail := true) WHERE metric = 'options'"
     ).fetchall()
     assert json.loads(text)["hierarchies"] == EXPLICIT
@@ -216,12 +217,12 @@ def test_only_quasi_identifiers_get_one_and_names_of_rows_stay_withheld(con: Con
 def test_a_frame_in_python_and_a_table_in_sql_give_the_same(con: Connection) -> None:
     options: Any = {
         "k": 4, "sensitive": ["disease"], "quasi_identifiers": ["zip", "age", "sex", "born"],
-        "others": "drop",
+        "others": "drop", "effort": "fast",
     }
     frame = con.sql("FROM visited").to_arrow_table()
     suggested = kanon_sql.anonymize(frame, hierarchies="suggested", **options)
     assert suggested.equals(kanon_sql.anonymize(frame, hierarchies=EXPLICIT, **options))
-    in_sql = con.sql(f"FROM anonymize('visited', {GIVEN}, hierarchies := 'suggested')")
+    in_sql = con.sql(f"FROM anonymize('visited', {QUICK}, hierarchies := 'suggested')")
     assert in_sql.fetchall() == [tuple(row.values()) for row in suggested.to_pylist()]
 
 
@@ -264,7 +265,7 @@ def test_files_are_looked_at_as_a_whole(con: Connection, tmp_path: Path) -> None
     con.execute(f"COPY (FROM visited OFFSET 150) TO '{tmp_path}/b.parquet'")
     options: Any = {
         "k": 4, "sensitive": ["disease"], "quasi_identifiers": ["zip", "age", "sex", "born"],
-        "others": "drop",
+        "others": "drop", "effort": "fast",
     }
     released = []
     for name, spec in (("one", "suggested"), ("two", EXPLICIT)):

@@ -19,7 +19,9 @@ from kanon_sql.measure.in_words import (
 from tests.support.connections import registered
 
 QUASI = ("age", "income", "born", "job", "zip")
-CALL = f"'people', k := 5, quasi_identifiers := {[*QUASI]}, sensitive := ['disease']"
+CALL = (
+    f"'people', k := 5, quasi_identifiers := {[*QUASI]}, sensitive := ['disease'], effort := 'fast'"
+)
 
 con = registered("""
     CREATE TABLE people AS

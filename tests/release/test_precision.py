@@ -61,8 +61,8 @@ def exact(value: Any) -> Fraction | None:
 
 def classes_of(con: Connection, quasi: list[str]) -> list[tuple[list[int], tuple[Any, ...]]]:
     """The rows of each class, and what it releases."""
-    call = (f"FROM anonymize('t', k=4, quasi_identifiers={quasi}, sensitive=['row_id'], seed=1"
-            "{})")
+    call = (f"FROM anonymize('t', k=4, quasi_identifiers={quasi}, sensitive=['row_id'], seed=1, "
+            "effort='fast'{})")
     columns = "row_id, COLUMNS(* EXCLUDE (row_id))"
     classes: dict[Any, list[int]] = defaultdict(list)
     for row, *center in con.execute(
@@ -153,7 +153,7 @@ def test_blocks_of_files_have_the_precision_of_all(con: Connection, tmp_path: Pa
     con.execute(f"COPY t TO '{tmp_path}/t.parquet'")
     kanon_sql.anonymize_files(
         tmp_path / "t.parquet", tmp_path / "out", k=4, quasi_identifiers=list(COLUMNS),
-        sensitive=["row_id"], block_rows=200)
+        sensitive=["row_id"], block_rows=200, method="mdav_star")
     released = f"'{tmp_path}/out/*.parquet'"
     kinds = "SELECT column_name, column_type FROM (DESCRIBE FROM {})"
     written = dict(con.execute(kinds.format(released)).fetchall())
@@ -174,7 +174,8 @@ def test_values_of_more_decimals_keep_their_mean(con: Connection) -> None:
 
 def test_exact_means_by_naming_them(con: Connection) -> None:
     create(con, COLUMNS)
-    call = "FROM anonymize('t', k=4, sensitive=['row_id'], representation={})"
+    call = ("FROM anonymize('t', k=4, sensitive=['row_id'], effort='fast', "
+            "representation={})")
     mixed = con.execute(
         "SELECT row_id, tenths, cents " + call.format("{'cents': 'centroid', '*': 'rounded'}")
     ).fetchall()
