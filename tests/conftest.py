@@ -57,9 +57,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         n = cases[0].get_closest_marker("sample").args[0]
         kept = spread(len(cases), n)
         others = [case for place, case in enumerate(cases) if place not in kept]
+        in_ci = spread(len(others), LARGER * n)
         for place, case in enumerate(others):
             case.add_marker(pytest.mark.slow)
-            if place not in spread(len(others), LARGER * n):
+            if place not in in_ci:
                 case.add_marker(pytest.mark.nightly)
     for item in items:
         if item.get_closest_marker("nightly"):
