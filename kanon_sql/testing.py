@@ -78,7 +78,7 @@ def check_release(
     away, looked_over = names("identifiers", identifiers), names("allowed", allowed)
     share = OPTIONS["suppress"].read(suppress)
     lost = None if rows_suppressed is None else whole(0)("rows_suppressed", rows_suppressed)
-    with Session(con) as session:
+    with Session(con, lasting=True) as session:
         released, held = relation_and_options(session, release, given)
         before = None if source is None else session.source(source)
         asked = _Asked(session, released, held, away, looked_over)

@@ -36,8 +36,8 @@ def shell(
     return Shell(capsys, monkeypatch)
 
 
-LARGER = 3
-"""How many cases of a matrix CI runs for each that plain pytest runs; the others run at night."""
+LARGER = 1
+"""How many more cases of a matrix CI runs for each of plain pytest; the others run at night."""
 
 
 def spread(count: int, n: int) -> set[int]:

@@ -106,7 +106,7 @@ def write_release(
     refuse_forked()
     path = _target(to)
     refuse_private(private, con, path)
-    with Session(con) as session:
+    with Session(con, lasting=True) as session:
         source, held = relation_and_options(session, data, options)
         session.read += read
         reads = reads_of(session, source, held)
@@ -244,13 +244,13 @@ def _write(
     draft: str, path: Path,
 ) -> None:
     """Writes the draft, and makes sure that it holds what the manifest says."""
-    with writing(path):
-        refuse_unkept(manifest["columns"], draft)
-    with session.refusals():
-        rows = rows_of(session, source, options, manifest["columns"])
+    with Session(None, lasting=True) as own:
         with writing(path):
-            bound(session.con, copy_sql(rows, draft, json.dumps(manifest)))
-    with Session(None) as own:
+            refuse_unkept(own, manifest["columns"], draft)
+        with session.refusals():
+            rows = rows_of(session, source, options, manifest["columns"])
+            with writing(path):
+                bound(session.con, copy_sql(rows, draft, json.dumps(manifest)))
         digests = own.con.execute(digest_sql(file_relation(draft))).fetchall()
     if digests != [(manifest["release"]["rows_sha256"],)]:
         raise ReleaseError(CHANGED)
@@ -273,16 +273,15 @@ def rows_of(
     return f"(SELECT {shown} FROM ({text}))"
 
 
-def refuse_unkept(columns: Mapping[str, str], draft: str) -> None:
+def refuse_unkept(own: Session, columns: Mapping[str, str], draft: str) -> None:
     """Raises DataError for a column of a type that a Parquet file doesn't keep, by writing none of
-    its rows."""
+    its rows; ``own``: a session on no connection of a caller."""
     empty = ", ".join(f"NULL::{kept} AS {quoted(name)}" for name, kept in columns.items())
-    with Session(None) as own:
-        own.con.execute(
-            f"COPY (SELECT {empty} WHERE false) TO {literal(draft)} (FORMAT parquet, "
-            "USE_TMP_FILE false)"
-        )
-        written = own.con.execute(f"DESCRIBE FROM {file_relation(draft).sql}").fetchall()
+    own.con.execute(
+        f"COPY (SELECT {empty} WHERE false) TO {literal(draft)} (FORMAT parquet, "
+        "USE_TMP_FILE false)"
+    )
+    written = own.con.execute(f"DESCRIBE FROM {file_relation(draft).sql}").fetchall()
     for (name, kept), (_, actual, *_) in zip(columns.items(), written, strict=True):
         if kept != actual or UNEXACT.search(kept):
             raise DataError(UNKEPT.format(name, kept, INSTEAD.get(kept, "VARCHAR")))

@@ -108,7 +108,7 @@ def _in_order(
     """Whether the file has the rows of the release, one by one."""
     rows = rows_of(session, source, options, anew["columns"])
     expected = bound(session.con, row_digests(rows)).fetchall()
-    with Session(None) as own:
+    with Session(None, lasting=True) as own:
         kept = own.con.execute(row_digests(file_relation(path).sql)).fetchall()
     return expected == kept
 

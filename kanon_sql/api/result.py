@@ -160,7 +160,7 @@ class TableRelease(Release, Generic[Kept]):
             ReleaseError: the file now holds another release.
         """
         assert self.path is not None  # in memory they are there from the beginning
-        with Session(None) as own:
+        with Session(None, lasting=True) as own:
             try:
                 footers = own.con.execute(FOOTER, [self.path, KEY]).fetchall()
                 rows = own.con.sql(f"FROM {file_relation(self.path).sql}")
@@ -233,7 +233,7 @@ class TableRelease(Release, Generic[Kept]):
     def class_sizes(self) -> Mapping[int, int]:
         """The number of classes of each size, by size."""
         names = [each.name for each in self._columns if each.role == QUASI and each.sql_type]
-        with Session(None) as own:
+        with Session(None, lasting=True) as own:
             name = own.hold("released", self.data)
             text = class_sizes_sql(Relation(name, (name,)), names)
             return dict(bound(own.con, text).fetchall())
@@ -278,7 +278,7 @@ class TableRelease(Release, Generic[Kept]):
 
     def _frame(self, call: str) -> Kept:
         """The same as a frame of the kind that came in."""
-        with Session(None) as own:
+        with Session(None, lasting=True) as own:
             return cast(Kept, self._like(own.con.from_arrow(self._table(call))))
 
     def __repr__(self) -> str:

@@ -68,7 +68,7 @@ def verify(
     refuse_forked()
     path = _readable(file)
     secret = _private_part(private, source, options)
-    with Session(None) as own:
+    with Session(None, lasting=True) as own:
         manifest = _manifest_of(own.con, path)
         if isinstance(manifest, Finding):
             return Verification(path, (manifest,))

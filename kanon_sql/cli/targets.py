@@ -260,8 +260,8 @@ def _copy(
 ) -> None:
     assert place.path is not None
     if place.format == "parquet":
-        with writing(place.path):
-            refuse_unkept(types, draft)
+        with writing(place.path), Session(None, lasting=True) as own:
+            refuse_unkept(own, types, draft)
     options = f"{FORMATS[place.format]}, USE_TMP_FILE false"
     if place.packed is not None:
         options += f", COMPRESSION {place.packed}"
@@ -289,7 +289,8 @@ def _into_folder(
         options = FORMATS[place.format].replace(", PRESERVE_ORDER true", "")
         with writing(place.path):
             if place.format == "parquet":
-                refuse_unkept(types, str(near / "types"))
+                with Session(None, lasting=True) as own:
+                    refuse_unkept(own, types, str(near / "types"))
             draft.mkdir()
             bound(
                 session.con,

@@ -20,6 +20,7 @@ from kanon_sql.call.options import OPTIONS
 from kanon_sql.call.referenced_columns import named_columns, unknown_column
 from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.call.relation import Relation, find_relation, is_url
+from kanon_sql.duckdb import spare
 from kanon_sql.duckdb.catalog import ConnectionCatalog
 from kanon_sql.duckdb.frames import (
     OBJECTS,
@@ -88,24 +89,24 @@ class Session:
     Attributes:
         con: the caller's connection, or one of our own, which ends with the session.
         read: files and queries that its frames read, as texts.
+        lasting: whether a connection of our own may serve the next call.
     """
 
-    def __init__(self, con: Any) -> None:
-        """``con``: the caller's connection, or None."""
+    def __init__(self, con: Any, lasting: bool = False) -> None:
+        """``con``: the caller's connection, or None; ``lasting``: then it may be one of a call
+        before, and serve the next: nothing is set or attached on it."""
         if con is not None and not isinstance(con, Connection):
             raise OptionError(
                 f"con is a {type(con).__name__}, no connection. Give what duckdb.connect() gives."
             )
-        self._own = con is None
+        self._own, self.lasting = con is None, lasting
         self._held: list[str] = []
         self.read: list[str] = []
         try:
-            self.con = register(duckdb.connect() if con is None else con)
-            if self._own:
-                # ours shows how far a call is; DuckDB's would be a second one in notebooks
-                # (without ipywidgets DuckDB refuses the setting, and shows none)
-                with suppress(duckdb.InvalidInputException):
-                    self.con.execute("SET enable_progress_bar = false")
+            if con is None:
+                self.con = spare.taken() if lasting else spare.opened()
+            else:
+                self.con = register(con)
         except duckdb.ConnectionException:
             raise OptionError("con is closed. Give an open connection, or none.") from None
         except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
@@ -123,13 +124,16 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._own:
+        lasts = self.lasting and error is None
+        if self._own and not lasts:
             close(self.con)
             return
         for name in self._held:
             # where the caller's transaction failed, its rollback takes the view away
             with suppress(duckdb.Error):
                 self.con.unregister(name)
+        if self._own:
+            spare.give_back(self.con)
 
     def hold(self, wanted: str, frame: Any) -> str:
         """Makes a frame a relation until the session ends; its name, which no other relation has.
@@ -165,6 +169,8 @@ class Session:
         name = relation_name(data)
         if name is None:
             name = self.hold(FRAME, data)
+        elif any(map(is_url, [name] if isinstance(name, str) else name)):
+            self.lasting = False  # secrets and file systems may be others by the next call
         relation = find_relation(name, self.catalog)
         try:
             schema = bound(self.con, f"FROM {relation.sql}")
@@ -337,7 +343,7 @@ def answer(
 ) -> Any:
     """What is taken of a call, which runs then; the rest as of ``run``."""
     refuse_forked()
-    with Session(con) as session:
+    with Session(con, lasting=True) as session:
         source, held = relation_and_options(session, data, given_options(options))
         return session.run(call, source, held, taken)
 
@@ -352,7 +358,7 @@ def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def every_method() -> pa.Table:
     """What anonymize_methods() gives in SQL."""
-    with Session(None) as session:
+    with Session(None, lasting=True) as session:
         return bound(session.con, methods_sql()).to_arrow_table()
 
 
@@ -366,6 +372,8 @@ def relation_and_options(
         OptionError, DataError: a relation that there isn't, or an option that names a column which
             the relation doesn't have.
     """
+    if any(isinstance(value, str) and is_url(value) for value in options.values()):
+        session.lasting = False
     source = session.source(data)
     held = _relations(session, options)
     _refuse_unknown(source.columns or {}, held)

@@ -24,6 +24,27 @@ def test_twice_on_one_connection() -> None:
     assert con.execute(CALL).fetchone() == (30,)
 
 
+@pytest.mark.parametrize("change", [
+    "CREATE OR REPLACE TEMP MACRO anonymize(relation, k) AS TABLE SELECT 1 AS a",
+    "CREATE OR REPLACE TEMP MACRO __kanon_most_frequent(x) AS NULL",
+    "DROP MACRO TABLE temp.anonymize", "DROP MACRO temp.__kanon_value", "SELECT 1",
+    "CREATE TEMP MACRO of_the_caller(x) AS x",
+])
+def test_what_became_of_the_macros_is_mended(change: str) -> None:
+    con = duckdb.connect()
+    con.execute(TABLE)
+    for _ in range(4):
+        kanon_sql.register(con)
+        rows = con.execute("FROM anonymize('t', k=5, representation='centroid')").fetchall()
+        assert len(rows) == 30 and {b for _, b in rows} == {"v0", "v1", "v2"}
+        con.execute(change.replace("CREATE TEMP", "CREATE OR REPLACE TEMP"))
+    con.execute("BEGIN")
+    kanon_sql.register(con)
+    con.execute("ROLLBACK")
+    kanon_sql.register(con)
+    assert con.execute(CALL).fetchone() == (30,)
+
+
 @pytest.mark.parametrize("query", [
     "SELECT (SELECT count(*) FROM (FROM {}) WHERE t.a > 3) FROM t",
     "SELECT count(*) FROM t, LATERAL (SELECT * FROM {} AS r WHERE t.a > 3)",
