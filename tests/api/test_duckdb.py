@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 import threading
@@ -12,7 +13,8 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql.duckdb import register
+from kanon_sql.duckdb import register, spare
+from kanon_sql.duckdb.session import Session
 
 TABLE = "CREATE TABLE t AS SELECT i % 7 AS a, 'v' || i % 3 AS b FROM range(30) AS r(i)"
 CALL = "SELECT count(*) FROM anonymize('t', k=5)"
@@ -199,7 +201,8 @@ def test_threads_that_come_and_go_do_not_meet(shared: bool) -> None:
 
 
 def kept() -> list[int]:
-    """How much of databases a process keeps."""
+    """How much of databases a process keeps, beside those that the next calls use."""
+    spare.close_kept()
     return [len(each) for each in (
         register._registered, register._sharing, register._made, register._functions,
     )]
@@ -212,7 +215,48 @@ def test_a_call_of_python_leaves_nothing_of_its_database() -> None:
         kanon_sql.k_anonymity({"a": [1, 1, 2, 2]})
         with pytest.raises(kanon_sql.OptionError):
             kanon_sql.anonymize({"a": [1, 1, 2, 2]}, k=0)
+    assert len(spare._kept) == 1
     assert kept() == before
+
+
+@pytest.mark.parametrize("change", [
+    "CREATE TABLE t AS SELECT 1 AS a", "CREATE TEMP TABLE t AS SELECT 1 AS a",
+    'CREATE VIEW "a ""view" AS SELECT 1 AS a', "CREATE TEMP VIEW v AS SELECT 1 AS a", "SELECT 1",
+])
+def test_the_next_call_finds_nothing_of_the_one_before(change: str) -> None:
+    spare.close_kept()
+    for _ in range(3):
+        with Session(None, lasting=True) as one, Session(None, lasting=True) as other:
+            assert one.con is not other.con
+            for session in (one, other):
+                name = session.hold("frame", {"a": [1, 2]})
+                assert name == "frame" and session.con.execute(spare.LEFT).fetchall() == [
+                    ("VIEW", "frame")
+                ]
+                session.con.execute(change)
+        assert len(spare._kept) == 2
+    with pytest.raises(ZeroDivisionError), Session(None, lasting=True) as failing:
+        raise ZeroDivisionError
+    assert len(spare._kept) == 1
+    with pytest.raises(duckdb.ConnectionException):
+        failing.con.execute("SELECT 1")
+
+
+def test_a_file_that_changes_between_two_calls_is_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    for many in (4, 9, 6):
+        written = duckdb.sql(f"SELECT i % 2 AS a FROM range({many}) AS r(i)")
+        written.write_parquet(str(path))
+        assert kanon_sql.anonymize(path, k=2, method="mdav").num_rows == many
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_has_none_of_the_connections_that_are_kept() -> None:
+    kanon_sql.k_anonymity({"a": [1, 1, 2, 2]})
+    assert spare._kept
+    if not (child := os.fork()):
+        os._exit(len(spare._kept))
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_of_closed_databases_only_what_other_connections_may_call_is_kept() -> None:

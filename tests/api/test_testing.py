@@ -87,7 +87,7 @@ def classes_of(rows: Sequence[tuple[Any, ...]]) -> list[list[str]]:
 
 
 @given(rows=ROWS, k=st.integers(1, 6), risk=st.sampled_from([None, 0.1, 0.3, 0.5, 1.0]))
-@often(150)
+@often(90)
 def test_k_and_the_mean_risk(rows: list[tuple[Any, ...]], k: int, risk: float | None) -> None:
     classes = classes_of(rows)
     keeps = min(map(len, classes)) >= k and (risk is None or len(classes) / len(rows) <= risk)
@@ -110,7 +110,7 @@ def test_a_model(option: str, rows: list[tuple[Any, ...]], limit: float) -> None
     before=ROWS, places=st.lists(st.integers(0, 23), min_size=1, max_size=24), own=st.booleans(),
     share=st.sampled_from([0.0, 0.1, 0.5, 1.0]), exact=st.none() | st.integers(0, 4),
 )
-@often(180)
+@often(90)
 def test_the_rows_of_the_source(
     before: list[tuple[Any, ...]], places: list[int], own: bool, share: float, exact: int | None,
 ) -> None:

@@ -103,6 +103,7 @@ def test_it_is_looked_at_in_views_and_ctes_and_under_a_name_like_that_of_another
     assert (SAID,) in found
 
 
+@pytest.mark.slow
 def test_no_order_of_rows_and_no_number_of_threads_changes_what_is_said(
     con: Connection, others: str
 ) -> None:

@@ -85,6 +85,7 @@ def test_the_larger_k_the_less_is_told(census: Con) -> None:
         assert worst == sorted(worst, reverse=True), name
 
 
+@pytest.mark.slow
 def test_rows_in_any_order_and_threads_say_the_same() -> None:
     rows = people(1200)
     mixed = rows.take(np.random.default_rng(5).permutation(len(rows)))

@@ -65,10 +65,8 @@ def run(script: str, folder: Path, *arguments: str) -> str:
     ).stdout.strip()
 
 
-@pytest.mark.parametrize(("method", "more"), [
-    ("optimal_1d", []),
-    pytest.param("mdav_plus", ["models"], marks=pytest.mark.slow),
-])
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "more"), [("optimal_1d", []), ("mdav_plus", ["models"])])
 def test_what_is_rehearsed_is_all_that_is_called(
     tmp_path: Path, method: str, more: list[str]
 ) -> None:
@@ -77,9 +75,8 @@ def test_what_is_rehearsed_is_all_that_is_called(
     assert called and set(called) <= set(rehearsed)
 
 
-@pytest.mark.parametrize("method", [
-    "optimal_1d", pytest.param("mdav_plus", marks=pytest.mark.slow),
-])
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["optimal_1d", "mdav_plus"])
 def test_a_helper_changes_nothing_of_what_is_compiled(tmp_path: Path, method: str) -> None:
     alone = run(COMPILED, tmp_path / "alone", method, "alone")
     assert method in alone

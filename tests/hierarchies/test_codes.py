@@ -90,6 +90,7 @@ def test_the_order_of_the_rows_means_nothing(con: Connection, whole: Told) -> No
     assert told(con, "shuffled") == whole
 
 
+@pytest.mark.slow
 def test_every_suggestion_can_be_made(con: Connection, whole: Told) -> None:
     for name, (suggested, _) in whole.items():
         if suggested is None:

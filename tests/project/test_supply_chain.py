@@ -182,6 +182,7 @@ def test_the_filter_ends_what_opens_a_socket(opens: str, tmp_path: Path) -> None
     assert refused(opens, tmp_path).returncode == -signal.SIGSYS
 
 
+@pytest.mark.slow
 @filters
 def test_no_call_opens_a_socket(tmp_path: Path) -> None:
     done = refused(RUNS, tmp_path)

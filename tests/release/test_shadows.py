@@ -232,6 +232,7 @@ def test_our_own_macros_and_planner_come_before_those_of_a_file(
     assert {name: answer(con, call) for name, call in CALLS.items()} == right
 
 
+@pytest.mark.slow
 def test_registering_on_a_hostile_file_is_not_fooled(
     tmp_path: Path, right: dict[str, str]
 ) -> None:
