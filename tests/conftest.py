@@ -36,8 +36,8 @@ def shell(
     return Shell(capsys, monkeypatch)
 
 
-LARGER = 1
-"""How many more cases of a matrix CI runs for each of plain pytest; the others run at night."""
+IN_CI = 2
+"""How many slow cases of a matrix CI runs; the others run at night."""
 
 
 def spread(count: int, n: int) -> set[int]:
@@ -47,21 +47,24 @@ def spread(count: int, n: int) -> set[int]:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is marked slow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a matrix with the marker ``sample(n)``, marks all but n cases as slow, spread over it, and
-    all but LARGER times as many of those as nightly. What is nightly is slow."""
+    """Of a matrix with the marker ``sample(n)``, marks all but n cases as slow, spread over it. Of
+    slow cases of one matrix, marks all but IN_CI as nightly, unless it has the marker ``whole``.
+    What is nightly is slow."""
     matrices = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sample"):
-            matrices[item.nodeid.partition("[")[0]].append(item)
+        matrices[item.nodeid.partition("[")[0]].append(item)
     for cases in matrices.values():
-        n = cases[0].get_closest_marker("sample").args[0]
-        kept = spread(len(cases), n)
-        others = [case for place, case in enumerate(cases) if place not in kept]
-        in_ci = spread(len(others), LARGER * n)
-        for place, case in enumerate(others):
-            case.add_marker(pytest.mark.slow)
-            if place not in in_ci:
-                case.add_marker(pytest.mark.nightly)
-    for item in items:
-        if item.get_closest_marker("nightly"):
-            item.add_marker(pytest.mark.slow)
+        if sample := cases[0].get_closest_marker("sample"):
+            kept = spread(len(cases), sample.args[0])
+            for place, case in enumerate(cases):
+                if place not in kept:
+                    case.add_marker(pytest.mark.slow)
+        slow = [case for case in cases if case.get_closest_marker("slow")]
+        if not cases[0].get_closest_marker("whole"):
+            kept = spread(len(slow), IN_CI)
+            for place, case in enumerate(slow):
+                if place not in kept:
+                    case.add_marker(pytest.mark.nightly)
+        for case in cases:
+            if case.get_closest_marker("nightly"):
+                case.add_marker(pytest.mark.slow)

@@ -25,6 +25,7 @@ AT_ONCE = {"README"}
 """Pages that plain pytest runs; all others are slow."""
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("page", [
     pytest.param(page, id=page.stem, marks=() if page.stem in AT_ONCE else pytest.mark.slow)
     for page in PAGES
