@@ -124,11 +124,22 @@ class _Bound:
     refused: str | None = None
 
 
+def _tree(told: str) -> Any:
+    """What DuckDB tells of a query as JSON."""
+    try:
+        return json.loads(told)
+    except RecursionError:
+        raise OptionError(
+            "A view that is read holds an expression of hundreds of terms, too deep to be looked "
+            "into. Put its rows into a table first."
+        ) from None
+
+
 def _bind(con: duckdb.DuckDBPyConnection, parts: Sequence[str]) -> _Bound:
     ((serialized,),) = con.execute(
         "SELECT system.main.json_serialize_plan(?)", [f"SELECT * FROM {_sql(parts)}"]
     ).fetchall()
-    plan = json.loads(serialized)
+    plan = _tree(serialized)
     if not plan.get("error"):
         return _Bound(str(serialized))
     bound = plan["error_type"] not in ("binder", "catalog")
@@ -182,7 +193,7 @@ def _shown(
 ) -> dict[str, ViewColumn]:
     """What the columns show that don't show one of their own name as it is."""
     if bound is not None:
-        columns = shown_by(json.loads(bound), names)
+        columns = shown_by(_tree(bound), names)
     else:
         text = _text(con, place)
         if not text or place in within:  # a table, or a frame
@@ -246,7 +257,7 @@ def _bases(
         return named
     # the plan knows the tables better than their names do, and nothing of the views
     views = (base for base in named if _text(con, base.place) is not None)
-    return (*_read_by(con, json.loads(bound)), *views)
+    return (*_read_by(con, _tree(bound)), *views)
 
 
 def _bases_by_name(
@@ -274,7 +285,7 @@ def _readings(view: Place, parts: tuple[str, ...]) -> tuple[tuple[str, ...], ...
 def _parsed(con: duckdb.DuckDBPyConnection, view: Place, text: str) -> Any:
     """The text of a view as JSON."""
     ((parsed,),) = con.execute("SELECT system.main.json_serialize_sql(?)", [text]).fetchall()
-    tree = json.loads(parsed)
+    tree = _tree(parsed)
     if tree.get("error"):
         raise OptionError(
             f"The view {'.'.join(view)!r} can't be looked into for the tables that it reads. Put "

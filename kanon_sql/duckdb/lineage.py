@@ -58,13 +58,15 @@ def shown_by(plan: Any, names: Sequence[str]) -> dict[str, ViewColumn]:
 
 def nodes(tree: Any, wanted: Callable[[Node], bool]) -> Iterator[Node]:
     """The wanted nodes of what DuckDB tells as JSON."""
-    if isinstance(tree, dict):
-        if wanted(tree):
-            yield tree
-        tree = list(tree.values())
-    if isinstance(tree, list):
-        for part in tree:
-            yield from nodes(part, wanted)
+    waiting = [tree]  # an expression may be nested deeper than Python lets functions be
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if wanted(part):
+                yield part
+            part = list(part.values())
+        if isinstance(part, list):
+            waiting.extend(reversed(part))
 
 
 def _columns(operator: Node, ctes: dict[int, Columns]) -> Columns:
