@@ -203,6 +203,7 @@ def test_threads_that_come_and_go_do_not_meet(shared: bool) -> None:
 def kept() -> list[int]:
     """How much of databases a process keeps, beside those that the next calls use."""
     spare.close_kept()
+    gc.collect()
     return [len(each) for each in (
         register._registered, register._sharing, register._made, register._functions,
     )]

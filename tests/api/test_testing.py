@@ -95,6 +95,7 @@ def test_k_and_the_mean_risk(rows: list[tuple[Any, ...]], k: int, risk: float | 
         check_release(table(rows), k=k, con=CON, sensitive="disease", max_average_risk=risk)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("option", MODELS)
 @given(rows=ROWS, limit=st.sampled_from([0.2, 0.3, 0.5, 0.75, 1.0]))
 @often(60)
@@ -157,6 +158,7 @@ def test_each_form_passes_and_fails(form: str, tmp_path: Path) -> None:
           "2 classes are too small", **asked)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("representation", [
     "centroid", "rounded", "median", "interval", "bounds", "suppress"
 ])

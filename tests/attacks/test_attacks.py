@@ -25,7 +25,7 @@ def con() -> Iterator[Connection]:
         yield connection
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_fails_or_is_told(con: Connection, name: str) -> None:
     found = ATTACKS[name](con)

@@ -95,6 +95,7 @@ def test_rows_in_any_order_and_threads_say_the_same() -> None:
     assert one != kanon_sql.evidence(rows, k=4, seed=9, **CALL)
 
 
+@pytest.mark.slow
 def test_equal_rows_are_on_both_sides() -> None:
     rows = pa.concat_tables([people(60)] * 8)
     found = kanon_sql.evidence(rows, k=3, **CALL)
@@ -121,6 +122,7 @@ def test_a_unique_value_that_passes_unchanged_singles_out() -> None:
     assert found.attack("singling_out").verdict == "red"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("more", [
     {"representation": "interval"}, {"representation": "bounds"}, {"representation": "suppress"},
     {"hierarchies": {"town": "flat", "age": "bins"}}, {"method": "mondrian"},

@@ -46,6 +46,7 @@ def census(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("control", [None, people(1200)[900:]], ids=["halves", "control"])
 def test_evidence_measures_and_its_release_keeps_the_limit(control: pa.Table | None) -> None:
     own: dict[str, Any] = {} if control is None else {"control": control}

@@ -54,6 +54,7 @@ def told(table: ExploredTable, choices: Choices, show_values: bool = False) -> l
     return list(Workbench(table).stages(table.con, choices, show_values))
 
 
+@pytest.mark.slow
 def test_the_parts_come_in_order_and_are_those_of_the_release(table: ExploredTable) -> None:
     parts = told(table, Choices(ROLES, k=4, l=2))
     assert [type(part) for part in parts] == [

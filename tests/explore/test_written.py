@@ -82,6 +82,7 @@ def rows_of(con: duckdb.DuckDBPyConnection, sql: str) -> Counter[tuple[str, ...]
     return Counter([tuple(map(str, row)) for row in [found.columns, *found.fetchall()]])
 
 
+@pytest.mark.slow
 @often(60, shrink=False)
 @given(choices, st.sampled_from(["file", "files", "pattern", "table"]))
 def test_the_file_and_the_line_of_sql_make_the_same_release(

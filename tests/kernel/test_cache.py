@@ -37,6 +37,7 @@ def kept(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix in (".nbi", ".nbc"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="another platform has another folder")
 def test_the_users_cache_folder_has_it_and_numbas_variable_wins(tmp_path: Path) -> None:
     users, numbas = tmp_path / "users", tmp_path / "numbas"
@@ -98,6 +99,7 @@ def test_a_damaged_file_is_made_again(tmp_path: Path, ending: str) -> None:
     assert python(COMPILE, NUMBA_CACHE_DIR=str(tmp_path)) == ("0", "")
 
 
+@pytest.mark.slow
 def test_of_processes_that_begin_at_once_one_compiles(tmp_path: Path) -> None:
     # each begins when all are there
     together = f"""

@@ -64,6 +64,7 @@ def test_no_python_calls_an_inner_function() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_all_is_compiled_in_the_same_way() -> None:
     """By what kernel/jit.py has, so that no function is optimized where it is not needed."""
     users = [

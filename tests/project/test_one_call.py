@@ -43,6 +43,7 @@ def entered(run: Any, steps: tuple[str, ...]) -> list[str]:
     return list(found)
 
 
+@pytest.mark.slow
 def test_the_call_enters_the_functions_in_that_order() -> None:
     steps = (*REGISTERED, *PLANNED, *HANDED_OVER, *GROUPED, *ASKED)
     # once before, so that the kernels are there: they are tried on made-up records

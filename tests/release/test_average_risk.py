@@ -152,6 +152,7 @@ WITH = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("case", WITH)
 def test_it_goes_with_what_else_is_asked(con: Connection, case: str) -> None:
     people = PEOPLE if "effort" in WITH[case] else QUICK

@@ -139,6 +139,7 @@ MORE = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("case", MORE)
 def test_it_goes_with_what_else_is_asked(con: Connection, case: str) -> None:
     rows, population = make(con)
