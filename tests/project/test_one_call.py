@@ -7,6 +7,8 @@ import threading
 from types import FrameType
 from typing import Any
 
+import pytest
+
 from kanon_sql.stages.remembered import forget
 from tests.support.one_call import (
     ASKED,
