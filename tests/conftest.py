@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -39,6 +40,14 @@ def shell(
 IN_CI = 2
 """How many slow cases of a matrix CI runs; the others run at night."""
 
+SHARE = 3
+"""CI runs one of so many slow tests, always the same, and all that have the marker ``whole``."""
+
+
+def is_nightly(test: str) -> bool:
+    """Whether CI leaves out a slow test of this name."""
+    return crc32(test.encode()) % SHARE != 0
+
 
 def spread(count: int, n: int) -> set[int]:
     """The places of n cases among so many, as far apart as may be."""
@@ -48,12 +57,12 @@ def spread(count: int, n: int) -> set[int]:
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is marked slow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of a matrix with the marker ``sample(n)``, marks all but n cases as slow, spread over it. Of
-    slow cases of one matrix, marks all but IN_CI as nightly, unless it has the marker ``whole``.
-    What is nightly is slow."""
+    slow tests marks all but a share as nightly, and of one matrix all cases but IN_CI, unless they
+    have the marker ``whole``. What is nightly is slow."""
     matrices = defaultdict(list)
     for item in items:
         matrices[item.nodeid.partition("[")[0]].append(item)
-    for cases in matrices.values():
+    for test, cases in matrices.items():
         if sample := cases[0].get_closest_marker("sample"):
             kept = spread(len(cases), sample.args[0])
             for place, case in enumerate(cases):
@@ -61,7 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                     case.add_marker(pytest.mark.slow)
         slow = [case for case in cases if case.get_closest_marker("slow")]
         if not cases[0].get_closest_marker("whole"):
-            kept = spread(len(slow), IN_CI)
+            kept = set() if is_nightly(test) else spread(len(slow), IN_CI)
             for place, case in enumerate(slow):
                 if place not in kept:
                     case.add_marker(pytest.mark.nightly)

@@ -239,6 +239,7 @@ def test_audits_and_hierarchies_are_unchanged(con: duckdb.DuckDBPyConnection, ca
     held("audits", case, f"{len(rows)} {digest(rows)}")
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_the_sql_is_unchanged(con: duckdb.DuckDBPyConnection) -> None:
     """The text that anonymize_sql gives, but for the task, which travels in it as JSON."""
