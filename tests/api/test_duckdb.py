@@ -216,7 +216,8 @@ def test_a_call_of_python_leaves_nothing_of_its_database() -> None:
         kanon_sql.k_anonymity({"a": [1, 1, 2, 2]})
         with pytest.raises(kanon_sql.OptionError):
             kanon_sql.anonymize({"a": [1, 1, 2, 2]}, k=0)
-    assert kept() == before
+    # of those before us some may be gone by now
+    assert all(now <= then for now, then in zip(kept(), before, strict=True))
 
 
 @pytest.mark.parametrize("change", [
