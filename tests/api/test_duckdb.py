@@ -54,11 +54,17 @@ def test_what_became_of_the_macros_is_mended(change: str) -> None:
 ])
 @pytest.mark.parametrize("call", ["anonymize", "anonymize_metrics", "anonymize_risk"])
 def test_a_subquery_that_reads_the_query_around_it(query: str, call: str) -> None:
-    # DuckDB would begin the call once for each of the rows around it
+    # DuckDB 2 would begin the call once for each of the rows around it; 1.4 runs it once
     con = kanon_sql.register(duckdb.connect())
     con.execute(TABLE)
-    with pytest.raises(duckdb.InvalidInputException, match="so it would run for each row"):
-        con.execute(query.format(f"{call}('t', k=5)")).fetchall()
+    con.execute(f"CREATE TABLE alone AS FROM {call}('t', k=5)")
+    try:
+        found = con.execute(query.format(f"{call}('t', k=5)")).fetchall()
+    except duckdb.InvalidInputException as refused:
+        assert "so it would run for each row" in str(refused)
+    else:
+        assert duckdb.__version__ < "2"
+        assert found == con.execute(query.format("alone")).fetchall()
 
 
 OLD = """
