@@ -87,9 +87,8 @@ class Session:
     """A connection, and the frames that are relations of it while a call runs.
 
     Attributes:
-        con: the caller's connection, or one of our own, which ends with the session.
+        con: the caller's connection, or one of our own.
         read: files and queries that its frames read, as texts.
-        lasting: whether a connection of our own may serve the next call.
     """
 
     def __init__(self, con: Any, lasting: bool = False) -> None:
@@ -99,7 +98,7 @@ class Session:
             raise OptionError(
                 f"con is a {type(con).__name__}, no connection. Give what duckdb.connect() gives."
             )
-        self._own, self.lasting = con is None, lasting
+        self._own, self._lasting = con is None, lasting
         self._held: list[str] = []
         self.read: list[str] = []
         try:
@@ -124,7 +123,7 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        lasts = self.lasting and error is None
+        lasts = self._lasting and error is None
         if self._own and not lasts:
             close(self.con)
             return
@@ -169,8 +168,6 @@ class Session:
         name = relation_name(data)
         if name is None:
             name = self.hold(FRAME, data)
-        elif any(map(is_url, [name] if isinstance(name, str) else name)):
-            self.lasting = False  # secrets and file systems may be others by the next call
         relation = find_relation(name, self.catalog)
         try:
             schema = bound(self.con, f"FROM {relation.sql}")
@@ -372,8 +369,6 @@ def relation_and_options(
         OptionError, DataError: a relation that there isn't, or an option that names a column which
             the relation doesn't have.
     """
-    if any(isinstance(value, str) and is_url(value) for value in options.values()):
-        session.lasting = False
     source = session.source(data)
     held = _relations(session, options)
     _refuse_unknown(source.columns or {}, held)

@@ -23,6 +23,11 @@ LEFT = """
     SELECT 'TABLE', table_name FROM duckdb_tables()
     UNION ALL SELECT 'VIEW', view_name FROM duckdb_views() WHERE NOT internal
 """
+LOADED = """
+    SELECT count(*) FROM duckdb_extensions()
+    WHERE loaded AND install_mode IS DISTINCT FROM 'STATICALLY_LINKED'
+"""
+"""Extensions beside those that DuckDB is built with: httpfs and its like read secrets once."""
 
 _kept: list[duckdb.DuckDBPyConnection] = []
 _lock = threading.Lock()
@@ -52,10 +57,11 @@ def taken() -> duckdb.DuckDBPyConnection:
 def give_back(con: duckdb.DuckDBPyConnection) -> None:
     """Keeps a connection for the next call, with nothing in its database, or closes it."""
     try:
+        lasts = con.execute(LOADED).fetchone() == (0,)
         for kind, name in con.execute(LEFT).fetchall():
             con.execute(f"DROP {kind} {quoted(name)}")
         with _lock:
-            if len(_kept) < MOST:
+            if lasts and len(_kept) < MOST:
                 _kept.append(con)
                 return
     except duckdb.Error:
