@@ -41,7 +41,7 @@ WRITTEN = {
 
 WITHIN = (
     "array_length", "array_slice", "generate_series", "histogram", "if", "list_aggr",
-    "map_to_pg_oid", "string_split",
+    "map_to_pg_oid", "power", "round", "string_split",
 )
 """Those that DuckDB's own macros call, of which some of the above are, and its own views, which
 DuckDB 1.4 binds to list columns."""
@@ -67,7 +67,8 @@ BOUND = {
     ),
     "1, 1": (
         "%", "*", "/", "//", ">>", "__kanon_audited", "__kanon_class_of", "__kanon_finish",
-        "__kanon_wait", "cast_to_type", "nullif", "quantile_disc", "round_even", "||",
+        "__kanon_wait", "cast_to_type", "nullif", "power", "quantile_disc", "round",
+        "round_even", "||",
     ),
     "'a'": ("decode", "encode", "format", "len", "md5", "md5_number", "sha256", "strlen"),
     "'a', 'a'": (

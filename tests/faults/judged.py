@@ -100,7 +100,9 @@ def _of_speech(ended: Ended, kind: Kind) -> list[str]:
 
 def _of_places(place: Place, door: Door, ended: Ended, kind: Kind) -> list[str]:
     """What stands in no place where it may, and what changed."""
-    found, resumes = [], kind.resumes or "run the same again" in ended.said
+    # where the fault is in speech itself, the sentence that tells to go on is lost
+    resumes = kind.resumes or not kind.speaks or "run the same again" in ended.said
+    found = []
     now = place.holds()
     for name, held in now.items():
         if _is_output(door, name) or place.before.get(name) == held:

@@ -27,11 +27,11 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
         'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
         'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
-        'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
-        'regexp_matches', 'regexp_replace', 'replace', 'round_even', 'row', 'row_number',
-        'sha256', 'signbit', 'split_part', 'starts_with', 'string_split', 'strlen',
-        'struct_extract', 'struct_pack', 'sum', 'to_json', 'to_microseconds', 'translate',
-        'typeof', 'unnest', 'version', '||', '~~')
+        'md5_number', 'min', 'nullif', 'power', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'round', 'round_even', 'row',
+        'row_number', 'sha256', 'signbit', 'split_part', 'starts_with', 'string_split',
+        'strlen', 'struct_extract', 'struct_pack', 'sum', 'to_json', 'to_microseconds',
+        'translate', 'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
