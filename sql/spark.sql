@@ -117,6 +117,30 @@ __kanon_histories_${which} AS MATERIALIZED (
     FROM ${histories}
 )
 
+-- name: crowd_rows
+-- The persons of a release, one row for each, from how many are alike, for
+-- kanon_sql.spark.release(df, k=5, entity='id', ledger=releases, l=2).
+(SELECT row_number() OVER () AS __kanon_whose, class AS __kanon_number, history, ${columns}
+ FROM (SELECT *, unnest(range(__kanon_size)) FROM ${people}))
+
+-- name: crowd_entries
+-- What their ledger gets, for
+-- kanon_sql.spark.release(df, k=5, entity='id', ledger=releases, l=2).
+(SELECT ${release}::BIGINT AS release, __kanon_whose AS entity, __kanon_number AS class FROM ${rows})
+
+-- name: crowds_before
+-- What was linked before of them, for
+-- kanon_sql.spark.release(df, k=5, entity='id', ledger=releases, l=2).
+UNION ALL
+    SELECT TRY_CAST(split_part(step, ':', 1) AS BIGINT), __kanon_key(__kanon_whose),
+           TRY_CAST(split_part(step, ':', 2) AS BIGINT)
+    FROM (SELECT __kanon_whose, unnest(string_split(history, ' ')) AS step FROM ${rows})
+
+-- name: crowd_cells
+-- What privacy models look at, for
+-- kanon_sql.spark.release(df, k=5, entity='id', ledger=releases, l=2).
+SELECT __kanon_number AS class, history, ${cells} FROM ${rows}
+
 -- name: linked
 -- The smallest crowds once the release is out, of all in the ledger and of those in this release, for
 -- kanon_sql.spark.release(df, k=5, entity='id', ledger=releases).

@@ -10,13 +10,14 @@ from kanon_sql.blocks.engine import Part
 from kanon_sql.blocks.group import BlockFacts
 from kanon_sql.blocks.learn import Learned
 from kanon_sql.blocks.ledger import Known, LinkedCrowds, options_of
+from kanon_sql.blocks.ledger_models import verify_models
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.files.engine import LEVELS, FileEngine
 from kanon_sql.files.entries import ENTRIES
 from kanon_sql.files.ledger import LedgerInFiles, read_of_file
-from kanon_sql.files.ledger_models import keep, read_of_pieces, verify_models
+from kanon_sql.files.ledger_models import keep, read_of_pieces
 from kanon_sql.files.source import FileRows
 from kanon_sql.names import literal
 from kanon_sql.plan.ledger import COUNTED, crowds_sql, published_sql
@@ -107,9 +108,10 @@ class EarlierInFiles:
                 seed=call.task.seed, path=literal(str(path)),
             ))).fetchall()
         if ledger.ledger.relation is not None:
-            relation = ledger.ledger.relation.sql
-            before = " " + expression("ledger_files.before", ledger=relation)
-            also = " " + expression("ledger_files.published_before", ledger=relation)
+            before = f" {self._before}"
+            also = " " + expression(
+                "ledger_files.published_before", ledger=ledger.ledger.relation.sql
+            )
         ((every, crowd, rows, persons, unfrozen),) = session.rows(statement(
             "ledger_files.linked", entries=entries, before=before, published=also,
             release=known.release, counted=COUNTED[ledger.ledger.attacker],
@@ -124,11 +126,19 @@ class EarlierInFiles:
         ))
         return LinkedCrowds(every, crowd, rows, persons, unfrozen, unlike, joining)
 
+    @property
+    def _before(self) -> str:
+        """SQL of what was linked before; "" before the first release."""
+        relation = self.ledger.ledger.relation
+        return "" if relation is None else expression("ledger_files.before", ledger=relation.sql)
+
     def verify_models(self, known: Known, parts: Sequence[Part]) -> None:
         """A scan."""
-        pieces = read_of_pieces(self.engine.pieces(parts))
-        entries = read_of_file(self.engine.work / ENTRIES).sql
-        verify_models(self.ledger, known.release, pieces, entries)
+        verify_models(
+            self.engine.session, self.learned, known.release,
+            read_of_pieces(self.engine.pieces(parts)),
+            read_of_file(self.engine.work / ENTRIES).sql, self._before,
+        )
 
 
 def past(engine: FileEngine, learned: Learned) -> EarlierInFiles:

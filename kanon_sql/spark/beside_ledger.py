@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -48,6 +49,7 @@ from kanon_sql.spark.ledger import (
     shown_again,
     staying,
 )
+from kanon_sql.spark.ledger_models import CrowdsInSpark
 from kanon_sql.spark.released import EntriesInSpark
 from kanon_sql.spark.request import FACTS, OF_ALL, OF_VALUES, ZONE
 from kanon_sql.spark.source import FrameRows
@@ -181,8 +183,20 @@ class EarlierInSpark:
     def keep_models(
         self, parts: Sequence[Part], facts: Sequence[BlockFacts], known: Known
     ) -> tuple[Known, list[BlockFacts]]:
-        """Models are refused beside a ledger."""
-        return known, list(facts)
+        """Some jobs."""
+        engine, task = self._engine, self.learned.call.task
+        rows = engine.grouped_rows([block for part in parts for block in part.blocks])
+        left = CrowdsInSpark(engine, rows, self._persons, task.sensitive).leaving(self.learned)
+        if left is None:
+            return known, list(facts)
+        engine.leaving = left
+        counts = {row[BLOCK]: row["count"] for row in left.groupBy(BLOCK).count().collect()}
+        known = replace(known, shown=known.shown - counts.get(NOWHERE, 0))
+        blocks = (block for part in parts for block in part.blocks)
+        return known, [
+            replace(each, rows_released=each.rows_released - counts.get(engine.number(block), 0))
+            for block, each in zip(blocks, facts, strict=True)
+        ]
 
     def entered(self, known: Known, parts: Sequence[Part], output: Output) -> LinkedCrowds:
         """Some jobs."""
@@ -247,4 +261,8 @@ class EarlierInSpark:
         return int(both.groupBy("published").agg(F.sum("n").alias("n")).filter("n <> 0").count())
 
     def verify_models(self, known: Known, parts: Sequence[Part]) -> None:
-        """Models are refused beside a ledger."""
+        """Some jobs."""
+        names = [*self._engine.request.quasi, *self.learned.call.task.sensitive]
+        CrowdsInSpark(self._engine, self._engine.out, self._persons, names).verify(
+            self.learned, known.release, self._ledger is not None
+        )

@@ -43,6 +43,9 @@ PERSON, DIGEST = "__kanon_ledger_person", "__kanon_ledger_digest"
 """Of a row beside a ledger: the text by which its person is known there, and a digest of what may
 identify the person."""
 
+LEAVING = "__kanon_leaving"
+"""The person of a row that is left out after all."""
+
 SHIFT = 32
 """The bits of the number of a block among those of what is cut by itself."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
 from kanon_sql.blocks.engine import Part
-from kanon_sql.blocks.group import Block, BlockError, BlockFacts, Leaf
+from kanon_sql.blocks.group import WHOSE, Block, BlockError, BlockFacts, Leaf
 from kanon_sql.blocks.learn import Common, Learned, survey
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.blocks.parts import Divided, Pack
@@ -32,6 +32,7 @@ from kanon_sql.spark.columns import (
     DIGEST,
     JOINED,
     KEY,
+    LEAVING,
     PACK,
     PERSON,
     cell,
@@ -57,6 +58,9 @@ from kanon_sql.sql import expression
 PART_ROWS = 250_000
 """Rows of a partition of the release, about."""
 
+COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"
+"""The setting by which Spark compresses what it keeps; it is read where keeping is asked for."""
+
 KINDS = {
     kind.__name__: kind
     for kind in (DataError, KanonError, OptionError, ReleaseError, BlockError)
@@ -66,6 +70,8 @@ MOVED = (
     "The release was stopped: a block has {} rows where {} were counted before, so the DataFrame "
     "changes while it is read. Write it to a table first."
 )
+
+
 def encoded(df: Any, frame: FrameRequest, kept: Callable[[Any], Any] = lambda rows: rows) -> Any:
     """The rows of a DataFrame with the cells of their quasi-identifiers and two hashes of each: of
     what isn't sensitive, and of all.
@@ -125,6 +131,7 @@ class FrameEngine:
         rows: those of the DataFrame, with their cells.
         work: what workers need to know.
         beside: released rows that are of no block.
+        leaving: the persons, as LEAVING, who are left out after all; None without any.
         out: the released rows and what stands beside them, once they are written.
         entries: what their ledger gets, once that is known.
     """
@@ -140,10 +147,12 @@ class FrameEngine:
         # what workers know of parts, in which place there that of each stands, and what blocks are
         # called there, also those that are no more
         self._told: list[CutRows] = []
-        self._places: dict[int, int] = {}
+        self._places: dict[tuple[int, bool], int] = {}
         self._numbers: dict[Block, int] = {}
+        self._given: set[int] = set()
         self._of_blocks: list[Any] = []
         self.beside: list[Any] = []
+        self.leaving: Any = None
         self.out: Any = None
         self.entries: EntriesInSpark | None = None
         self._released: tuple[Any, Any] = (None, None)
@@ -174,7 +183,14 @@ class FrameEngine:
 
     def _kept(self, frame: Any) -> Any:
         """The DataFrame, which Spark keeps as it was first worked out."""
-        cached = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        conf = self.spark.conf
+        before = conf.get(COMPRESSED)
+        # to compress the rows takes longer than all that is read of them later
+        conf.set(COMPRESSED, "false")
+        try:
+            cached = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        finally:
+            conf.set(COMPRESSED, before)
         self._cached.append(cached)
         return cached
 
@@ -219,12 +235,13 @@ class FrameEngine:
         self, blocks: Sequence[tuple[Part, Block]], many: int, may_join: bool
     ) -> dict[Block, BlockFacts | DataError]:
         """One job, in Spark's Python workers."""
-        first = len(self._numbers)
+        first = len(self._given)
         numbers = {
             block: number_of_block(self._place(part), first + j)
             for j, (part, block) in enumerate(blocks)
         }
         self._numbers.update(numbers)
+        self._given.update(numbers.values())
         released = self.checkpoint(self._ordered(
             self._by_workers(blocks, numbers), sum(block.rows for _, block in blocks)
         ))
@@ -243,13 +260,15 @@ class FrameEngine:
     def _place(self, part: Part) -> int:
         """Where what workers know of a part stands; of all small parts that is one."""
         known = next((i for i, cut in enumerate(self._told) if cut.apart), None)
-        if part.number not in self._places and part.small and known is not None:
-            self._places[part.number] = known
-        if part.number not in self._places:
-            self._places[part.number] = len(self._told)
+        # beside a ledger the models of the same part may wait until all rows are placed
+        own = part.number, bool(part.learned.call.task.models)
+        if own not in self._places and part.small and known is not None:
+            self._places[own] = known
+        if own not in self._places:
+            self._places[own] = len(self._told)
             learned = replace(part.learned, attributes=(), counts={})
             self._told.append(CutRows(part.request, learned, self.request.within, part.small))
-        return self._places[part.number]
+        return self._places[own]
 
     def _rows(
         self, blocks: Sequence[tuple[Part, Block]], numbers: Mapping[Block, int]
@@ -291,8 +310,8 @@ class FrameEngine:
 
     def written(self, parts: Sequence[Part], facts: Sequence[BlockFacts], common: Common) -> Output:
         """The release as Spark keeps it, verified there."""
-        blocks = {self._numbers[block] for part in parts for block in part.blocks}
-        kept, released = self._whole({*self._numbers.values()} - blocks, common.rows)
+        blocks = [block for part in parts for block in part.blocks]
+        kept, released = self._whole(blocks, common.rows)
         counted = self.frame.counted
         output = count_output(released, counted)
         if self.request.entity is None:  # whose a row is isn't released: blocks have verified it
@@ -304,14 +323,25 @@ class FrameEngine:
         self.out, self._released = released, (released.select(*names), kept)
         return output
 
-    def _whole(self, dropped: Collection[int], rows: int) -> tuple[Any, Any]:
+    def number(self, block: Block) -> int:
+        """The number of a block in BLOCK."""
+        return self._numbers[block]
+
+    def grouped_rows(self, blocks: Sequence[Block]) -> Any:
+        """The rows of these blocks as they were grouped last, and those of no block."""
+        dropped = self._given - {self._numbers[block] for block in blocks}
+        union = reduce(DataFrame.unionByName, [*self._of_blocks, *self.beside])
+        return union.filter(F.col(FACTS).isNull() & ~F.col(BLOCK).isin(list(dropped)))
+
+    def _whole(self, blocks: Sequence[Block], rows: int) -> tuple[Any, Any]:
         """What Spark keeps of the release, and its rows, without those of blocks that are no more.
         """
-        frames = [*self._of_blocks, *self.beside]
-        if frames == self._of_blocks and len(frames) == 1:
-            return frames[0], frames[0].filter(F.col(FACTS).isNull())
-        union = reduce(DataFrame.unionByName, frames)
-        left = union.filter(F.col(FACTS).isNull() & ~F.col(BLOCK).isin(list(dropped)))
+        if len(self._of_blocks) == 1 and not self.beside and self.leaving is None:
+            return self._of_blocks[0], self._of_blocks[0].filter(F.col(FACTS).isNull())
+        left = self.grouped_rows(blocks)
+        if self.leaving is not None:
+            gone = self.leaving.select(LEAVING)
+            left = left.join(gone, F.col(WHOSE[0]) == F.col(LEAVING), "left_anti")
         released = self.checkpoint(self._ordered(left, rows))
         return released, released
 

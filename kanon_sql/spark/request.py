@@ -54,10 +54,6 @@ UNJOINED = (
     "small_parts 'join' with entity counts the persons of all parts together, and Spark counts "
     "those of each. Say small_parts='suppress', or name fewer columns in within."
 )
-UNHELD = (
-    "A ledger keeps privacy models in every anonymity set, and Spark counts only the persons of "
-    "these. Use anonymize_files, or leave the model or the ledger out."
-)
 UNRELEASED = (
     "The column {!r} would be released as {}, which Spark doesn't have. Choose another "
     "representation, or cast it first."
@@ -184,8 +180,6 @@ def _refused(request: Request) -> Iterator[str]:
     what is asked."""
     if request.call.release.keep_order:
         yield UNORDERED
-    if request.call.ledger is not None and request.call.task.models:
-        yield UNHELD
     if request.entity is not None and request.within and request.call.small_parts == "join":
         yield UNJOINED
 

@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
                "stages.block"},
               {"duckdb", "pyarrow", "pyspark"}),
     "files": ({"blocks", "call", "duckdb", "encode", "jobs", "kernel.parallel",
-               "ledger.histories", "ledger.models", "output", "plan", "points.points", "sql",
+               "output", "plan", "sql",
                "stages.block"},
               {"duckdb", "numpy", "pyarrow"}),
     "blocks": ({"call", "duckdb", "encode", "ledger", "methods", "plan", "points", "privacy",

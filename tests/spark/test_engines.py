@@ -40,7 +40,8 @@ def test_spark_keeps_what_a_query_promises(visits: Any, case: str) -> None:
 
 
 @pytest.mark.slow
-def test_spark_goes_on_from_a_ledger(spark: Any) -> None:
+@pytest.mark.parametrize("case", ["ledger", "ledger and l"])
+def test_spark_goes_on_from_a_ledger(spark: Any, case: str) -> None:
     with duckdb.connect() as con:
         con.execute(
             "CREATE TABLE people AS "
@@ -50,12 +51,12 @@ def test_spark_goes_on_from_a_ledger(spark: Any) -> None:
             spark.createDataFrame(con.sql(f"FROM people WHERE {some}").to_arrow_table())
             for some in ("patient > 300", "patient <= 690")
         )
-    given: dict[str, Any] = {**BASE, **CASES["ledger"], "block_rows": 200}
+    given: dict[str, Any] = {**BASE, **CASES[case], "block_rows": 200}
     del given["ledger"]
     first = kanon_spark.release(before, headroom=1, **given)
     done = kanon_spark.release(now, **given, ledger=first.entries)
     released = done.data.toArrow()
-    assert refusal_of_release("ledger", released, done.metrics["rows_suppressed"]) is None
+    assert refusal_of_release(case, released, done.metrics["rows_suppressed"]) is None
     assert done.metrics["blocks"] > 1 and done.rows == released.num_rows
     held = first.entries.unionByName(done.entries).toArrow()
     with kanon_sql.register(duckdb.connect()) as con:

@@ -17,7 +17,6 @@ NOT_IN_SPARK = {
     **NOT_IN_FILES,
     "suggested hierarchies": "they follow from all rows",
     "keep_order": "a DataFrame has no order",
-    "ledger and l": "every anonymity set has to keep the model, and Spark counts only its persons",
 }
 """By case, why."""
 
