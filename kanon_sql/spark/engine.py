@@ -58,9 +58,6 @@ from kanon_sql.sql import expression
 PART_ROWS = 250_000
 """Rows of a partition of the release, about."""
 
-COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"
-"""The setting by which Spark compresses what it keeps; it is read where keeping is asked for."""
-
 KINDS = {
     kind.__name__: kind
     for kind in (DataError, KanonError, OptionError, ReleaseError, BlockError)
@@ -183,14 +180,7 @@ class FrameEngine:
 
     def _kept(self, frame: Any) -> Any:
         """The DataFrame, which Spark keeps as it was first worked out."""
-        conf = self.spark.conf
-        before = conf.get(COMPRESSED)
-        # to compress the rows takes longer than all that is read of them later
-        conf.set(COMPRESSED, "false")
-        try:
-            cached = frame.persist(StorageLevel.MEMORY_AND_DISK)
-        finally:
-            conf.set(COMPRESSED, before)
+        cached = frame.persist(StorageLevel.MEMORY_AND_DISK)
         self._cached.append(cached)
         return cached
 
