@@ -14,8 +14,6 @@ import pytest
 import kanon_sql
 from kanon_sql import spark as kanon_spark
 from kanon_sql.errors import OptionError, ReleaseError
-from kanon_sql.spark import ledger_models
-from kanon_sql.spark.beside_ledger import EarlierInSpark
 from tests.files.test_ledger_models import ASKED, GIVEN, HELD, K, fill
 from tests.ledger.lives import lives
 from tests.ledger.reference import histories
@@ -109,6 +107,8 @@ def test_one_block_is_what_a_query_releases_and_enters(
 def test_newcomers_who_keep_no_model_by_themselves_join_or_wait(
     spark: Any, con: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from kanon_sql.spark.beside_ledger import EarlierInSpark
+
     real, freed = EarlierInSpark.let_free, []
     monkeypatch.setattr(
         EarlierInSpark, "let_free", lambda self: (real(self), freed.append(True))
@@ -139,6 +139,8 @@ def test_newcomers_who_keep_no_model_by_themselves_join_or_wait(
 def test_a_broken_crowd_does_not_come_out(
     spark: Any, con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from kanon_sql.spark import ledger_models
+
     one = con.sql(
         "SELECT i AS id, 10 * (i // 4) AS age, 'a' AS job, "
         "['flu', 'flu', 'cold', 'hiv'][1 + i % 4] AS ill FROM range(20) AS r(i)"
