@@ -114,9 +114,9 @@ def test_each_call_of_a_run_is_made_to_fail() -> None:
 ])
 def test_a_few_seconds_of_it(words: tuple[str, ...]) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.faults", "--seed", "1", "--minutes", "0.3", *words],
+        [sys.executable, "-m", "tests.faults", "--seed", "1", "--minutes", "0.5", *words],
         capture_output=True, text=True, timeout=300, check=False, cwd=ROOT,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     runs = re.search(r"(\d+) runs, 0 findings", done.stdout)
-    assert runs is not None and int(runs[1]) >= 3
+    assert runs is not None and int(runs[1]) >= 2  # how many there are depends on the machine
