@@ -19,6 +19,7 @@ from kanon_sql.errors import OptionError, ReleaseError
 from kanon_sql.files import beside_ledger, ledger_models
 from kanon_sql.files.state import State
 from tests.files.lakes import bytes_of
+from tests.ledger.crowds_keep import linkable
 from tests.ledger.lives import lives
 from tests.ledger.reference import histories
 from tests.release.test_ledger_models import KEEPS, shares
@@ -104,16 +105,7 @@ def test_every_crowd_keeps_the_model_in_several_blocks(
         ).fetchall()
         assert sorted(v for (own,) in out for v in own) == sorted(ill[p] for p in now)
         assert all(len(own) >= K and HELD[model](shares(own), everybody) for (own,) in out)
-        for mine, place in {(known[p], now[p]) for p in now}:
-            crowd = [
-                p for p in now
-                if (mine <= known[p] if against == "presence" else mine == known[p])
-            ]
-            whole = [p for p in now if now[p] == place]
-            crowds += len(crowd) < len(whole)
-            assert len(crowd) >= K
-            for some in (crowd, whole):
-                assert HELD[model](shares([ill[p] for p in some]), everybody)
+        crowds += linkable(known, now, ill, HELD[model], against, K)
     assert blocks[0] > 1
     assert crowds > 0 or against == "absence"
     ((kept,),) = con.execute(

@@ -15,6 +15,7 @@ import kanon_sql
 from kanon_sql import spark as kanon_spark
 from kanon_sql.errors import OptionError, ReleaseError
 from tests.files.test_ledger_models import ASKED, GIVEN, HELD, K, fill
+from tests.ledger.crowds_keep import linkable
 from tests.ledger.lives import lives
 from tests.ledger.reference import histories
 from tests.release.test_ledger_models import shares
@@ -65,18 +66,10 @@ def test_every_crowd_keeps_the_model_in_several_blocks(
         combinations = defaultdict(list)
         for row in out.to_pylist():
             combinations[row["age"], row["job"]].append(row["ill"])
+        assert sorted(out["ill"].to_pylist()) == sorted(ill[p] for p in now)
         for own in combinations.values():
             assert len(own) >= K and HELD[model](shares(own), everybody)
-        for mine, place in {(known[p], now[p]) for p in now}:
-            crowd = [
-                p for p in now
-                if (mine <= known[p] if against == "presence" else mine == known[p])
-            ]
-            whole = [p for p in now if now[p] == place]
-            crowds += len(crowd) < len(whole)
-            assert len(crowd) >= K
-            for some in (crowd, whole):
-                assert HELD[model](shares([ill[p] for p in some]), everybody)
+        crowds += linkable(known, now, ill, HELD[model], against, K)
     assert blocks[0] > 1
     assert crowds > 0 or against == "absence"
 
