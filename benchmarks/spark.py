@@ -45,13 +45,11 @@ def move(rows: Any, target: str) -> None:
     from pyspark.sql import functions as F  # noqa: N812
 
     kept = rows.withColumn("h", F.xxhash64(*rows.columns)).persist()
-    placed = kept.withColumn("b", F.pmod(F.col("h"), F.lit(PARTITIONS))).repartition(
-        PARTITIONS, "b"
-    )
-    back = placed.groupBy("b").applyInArrow(lambda table: table, placed.schema)
+    placed = kept.repartitionById(PARTITIONS, F.pmod(F.col("h"), F.lit(PARTITIONS)).cast("int"))
+    back = placed.mapInArrow(lambda batches: batches, placed.schema)
     ordered = back.repartition(PARTITIONS, "h").sortWithinPartitions("h").localCheckpoint()
     ordered.groupBy(*rows.columns).count().agg(F.min("count")).collect()
-    ordered.drop("h", "b").write.parquet(target)
+    ordered.drop("h").write.parquet(target)
     kept.unpersist()
 
 

@@ -60,6 +60,11 @@ def part_of_block(number: int) -> int:
     return number >> SHIFT
 
 
+def place_of_block(number: Any) -> Any:
+    """The place among all blocks, of the number of a block or of a column of such numbers."""
+    return number % (1 << SHIFT)
+
+
 def column(name: str) -> Any:
     """A column of a DataFrame by its name, whatever is in it."""
     return F.col("`" + name.replace("`", "``") + "`")

@@ -40,6 +40,7 @@ from kanon_sql.spark.columns import (
     number_of_block,
     own_cell,
     own_hash,
+    place_of_block,
 )
 from kanon_sql.spark.parts import divide, in_packs
 from kanon_sql.spark.released import EntriesInSpark, SparkRelease, free
@@ -52,7 +53,7 @@ from kanon_sql.spark.request import (
 )
 from kanon_sql.spark.source import FrameRows
 from kanon_sql.spark.verify import count_output, verify_models
-from kanon_sql.spark.worker import MIX, OF_ROW, CutRows, WorkerSetup, encoder, grouper
+from kanon_sql.spark.worker import MIX, OF_ROW, CutRows, WorkerSetup, encoder, grouper, whole
 from kanon_sql.sql import expression
 
 PART_ROWS = 250_000
@@ -288,9 +289,9 @@ class FrameEngine:
         rows = reduce(DataFrame.unionByName, (
             part.select(*names, F.col(BLOCK).cast("long")) for part in self._rows(blocks, numbers)
         ))
-        # so many partitions that Spark doesn't join them by their size in bytes
-        rows = rows.repartition(len(blocks), BLOCK)
-        return rows.groupBy(BLOCK).applyInArrow(group, schema)
+        # each block is a partition: the rows need no sort, and no two blocks share a task
+        at = place_of_block(F.col(BLOCK)) - min(map(place_of_block, before))
+        return rows.repartitionById(len(blocks), at.cast("int")).mapInArrow(whole(group), schema)
 
     def _ordered(self, frame: Any, rows: int) -> Any:
         """Which partition a row is in, and where it stands there, follows from hashes of what is

@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kanon_sql.blocks.group import BlockError, BlockFacts, block_call, block_sql, call_over
 from kanon_sql.blocks.learn import Learned
@@ -189,8 +190,8 @@ def grouper(
     work: WorkerSetup, parts: Sequence[CutRows], tables: Mapping[str, pa.Table],
     before: Mapping[int, int], target: pa.Schema,
 ) -> Callable[[pa.Table], pa.Table]:
-    """A function for applyInArrow: the released rows of a block, and last a row with its facts, or
-    with why there is no release.
+    """A function of the rows of a block: its released rows, and last a row with its facts, or with
+    why there is no release.
 
     Args:
         work: what workers need to know.
@@ -225,6 +226,25 @@ def grouper(
         return pa.concat_tables([whole.cast(target), last])
 
     return group
+
+
+def whole(
+    group: Callable[[pa.Table], pa.Table],
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """A function for mapInArrow over partitions of whole blocks: what a function of the rows of a
+    block makes of each."""
+
+    def each_block(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        given = list(batches)
+        if not given:
+            return
+        rows = pa.Table.from_batches(given)
+        blocks = pc.unique(rows[BLOCK])
+        for block in blocks:
+            own = rows if len(blocks) == 1 else rows.filter(pc.equal(rows[BLOCK], block))
+            yield from group(own).to_batches()
+
+    return each_block
 
 
 def _kind(error: KanonError) -> str:
