@@ -49,12 +49,35 @@ COPY ${rows} TO ${path} (
 -- name: call
 -- What a release is, to stand beside it: FROM anonymize_manifest('patients', k=5).
 WITH ${facts},
-__kanon_released AS NOT MATERIALIZED (  -- what comes out, in any order
+${typed}
+${stages}
+SELECT unnest(${entries}, max_depth := 2)${every}
+${of_stages}
+
+-- name: written
+-- A release and its manifest in one query, for the file that has both: each row, and behind them all
+-- entries of the manifest as one list, which a digest of the rows is still missing from.
+WITH ${facts},
+${released},
+${typed}
+${stages}
+(SELECT *, NULL AS __kanon_manifest
+ FROM (${rows}))
+UNION ALL BY NAME
+(SELECT ${entries} AS __kanon_manifest
+${of_stages})
+
+-- name: typed
+-- What comes out, in any order: a part of anonymize_manifest('t', k=5).
+${name} AS NOT MATERIALIZED (  -- what comes out, in any order
     (SELECT __kanon_blank(COLUMNS(* EXCLUDE (${dropped}))) FROM __kanon_source LIMIT 0)
     UNION ALL BY NAME
     (SELECT __kanon_classes.* EXCLUDE (__kanon_class)${passing}
      FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
 ),
+
+-- name: stages
+-- What the entries of a manifest are made of: a part of anonymize_manifest('t', k=5).
 __kanon_types AS (  -- name and type of each column that comes out
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT [alias(COLUMNS(*)), __kanon_type(COLUMNS(*))]
@@ -74,7 +97,10 @@ __kanon_stated AS (
     ) AS metrics, rows_suppressed${measured}
     FROM __kanon_facts
 )
-SELECT unnest(list_concat(
+
+-- name: entries
+-- The entries of a manifest, as a list: a part of anonymize_manifest('t', k=5).
+list_concat(
     [{'section': 'made', 'entry': 'duckdb', 'value': to_json(version())::VARCHAR,
       'description': 'the version of DuckDB that made it'}],
     from_json(${told}, '[{"section": "VARCHAR", "entry": "VARCHAR", "value": "VARCHAR", "description": "VARCHAR"}]'),
@@ -106,7 +132,10 @@ SELECT unnest(list_concat(
       'description': ${digest_text}},
      {'section': 'release', 'entry': 'sql_sha256', 'value': to_json(${sql_digest})::VARCHAR,
       'description': ${sql_text}}${chosen}]
-), max_depth := 2)${every}
+)
+
+-- name: of_stages
+-- Where these entries are from: a part of anonymize_manifest('t', k=5).
 FROM __kanon_stated CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names
     CROSS JOIN (SELECT ${withheld} AS withheld FROM __kanon_grouped), __kanon_check
 WHERE __kanon_check.passed

@@ -1,13 +1,20 @@
--- name: release_of_classes
--- The released rows where nothing else passes: each class as often as it has rows, in an order that
--- tells nothing, by a seeded hash of what is released. What stands after the ORDER BY keeps it: a
--- projection that repeats each row in its place.
+-- name: release
+-- The released rows: SELECT * FROM anonymize('patients', k=5).
 WITH ${pipeline},
+${stages}
+${rows}
+
+-- name: stages_of_classes
+-- The released rows where nothing else passes: each class as often as it has rows.
 __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
     (SELECT 0::BIGINT AS __kanon_rows, __kanon_blank(COLUMNS(* EXCLUDE (${dropped}))) FROM __kanon_source LIMIT 0)
     UNION ALL BY NAME
     (SELECT * EXCLUDE (__kanon_class) FROM __kanon_classes JOIN __kanon_counts USING (__kanon_class))
 )
+
+-- name: rows_of_classes
+-- These rows in an order that tells nothing, by a seeded hash of what is released. What stands after
+-- the ORDER BY keeps it: a projection that repeats each row in its place.
 SELECT * EXCLUDE (__kanon_each)
 FROM (SELECT * EXCLUDE (__kanon_rows), unnest(range(__kanon_rows)) AS __kanon_each
       FROM (SELECT __kanon_rows,
@@ -16,12 +23,11 @@ FROM (SELECT * EXCLUDE (__kanon_rows), unnest(range(__kanon_rows)) AS __kanon_ea
             WHERE __kanon_check.passed
             ORDER BY ${order} ASC))
 
--- name: release_of_sets
+-- name: stages_of_sets
 -- The released rows where classes release what they hold, such as {a, b, c}: that may be as long as
 -- the class, so it is held once per class, in a list, and put in its rows when they are in order.
 -- The order tells nothing: by a seeded hash of what is released. What stands after the ORDER BY
 -- keeps it: a projection, a cross product with one row, and UNION ALL.
-WITH ${pipeline},
 __kanon_sets AS MATERIALIZED (  -- the values of all classes
     SELECT list(__kanon_classes ORDER BY __kanon_class ASC) AS __kanon_list FROM __kanon_classes
 ),
@@ -44,19 +50,24 @@ __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
      FROM (SELECT UNNEST(__kanon_list[__kanon_place]), __kanon_ordered.*
            FROM __kanon_ordered CROSS JOIN __kanon_sets))
 )
+
+-- name: rows_of_sets
+-- These rows, as they stand: SELECT * FROM anonymize('patients', k=5, representation='bounds').
 SELECT __kanon_without_statistics(__kanon_plain(COLUMNS(*${hidden})))
 FROM __kanon_released
 
--- name: release
--- The released rows, in an order that tells nothing: by a seeded hash of what is released.
--- Only here has each row the values of its class: before, they are held once per class.
-WITH ${pipeline},
+-- name: stages_of_rows
+-- The released rows. Only here has each row the values of its class: before, they are held once per
+-- class.
 __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
     (SELECT __kanon_blank(COLUMNS(* EXCLUDE (${dropped}))) FROM __kanon_source LIMIT 0)
     UNION ALL BY NAME
     (SELECT __kanon_classes.* EXCLUDE (__kanon_class)${passing}
      FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
 )
+
+-- name: rows
+-- These rows in an order that tells nothing: by a seeded hash of what is released.
 SELECT __kanon_without_statistics(COLUMNS(__kanon.*${hidden}))
 FROM __kanon_released AS __kanon, __kanon_check
 WHERE __kanon_check.passed

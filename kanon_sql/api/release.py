@@ -33,6 +33,7 @@ from kanon_sql.names import literal, quoted
 from kanon_sql.output.faults import writing
 from kanon_sql.output.whole import beside
 from kanon_sql.plan.manifest import (
+    MANIFEST,
     SEAL,
     copy_sql,
     digest_sql,
@@ -40,7 +41,7 @@ from kanon_sql.plan.manifest import (
     fingerprint_sql,
     sealed,
 )
-from kanon_sql.plan.query import measured_manifest, plan
+from kanon_sql.plan.query import measured_manifest, plan, written
 
 TRANSACTION = "SELECT system.main.txid_current()"
 
@@ -121,8 +122,7 @@ def write_release(
             with unmoved(entry), transaction(session.con):
                 seed = held["seed"] = seed_of(session, source, held)
                 marks = marks_of(session, source, held)
-                manifest = read_manifest(session, source, held)
-                _write(session, source, held, manifest, draft, path)
+                manifest = _write(session, source, held, draft, path)
                 salt, ledger = secrets.token_hex(32), None
                 if entry is not None:
                     enter(session, source, held, entry, manifest["metrics"]["rows_released"])
@@ -218,7 +218,7 @@ def read_manifest(
     rows = session.run(
         "anonymize_manifest", source, options, lambda relation: relation.fetchall()
     )
-    return _by_section(rows)
+    return sealed(_by_section(rows))
 
 
 def manifest_and_metrics(
@@ -228,49 +228,65 @@ def manifest_and_metrics(
     ``detail``, both from one run."""
     planned = measured_manifest(source, options, session.catalog)
     rows = session.query(planned.text, lambda relation: relation.fetchall(), planned.relations)
-    return _by_section(rows), [tuple(metric.values()) for metric in rows[0][-1]]
+    return sealed(_by_section(rows)), [tuple(metric.values()) for metric in rows[0][-1]]
 
 
 def _by_section(rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
-    """The rows of a manifest as a dict by section and entry, with its seal."""
+    """The rows of a manifest as a dict by section and entry."""
     manifest: dict[str, Any] = {}
     for section, entry, value, *_ in rows:
-        manifest.setdefault(section, {})[entry] = json.loads(value)
-    return sealed(manifest)
+        # the digest of rows that are still to be written
+        manifest.setdefault(section, {})[entry] = None if value is None else json.loads(value)
+    return manifest
 
 
 def _write(
-    session: Session, source: Relation, options: Mapping[str, Any], manifest: Mapping[str, Any],
-    draft: str, path: Path,
-) -> None:
-    """Writes the draft, and makes sure that it holds what the manifest says."""
+    session: Session, source: Relation, options: Mapping[str, Any], draft: str, path: Path
+) -> dict[str, Any]:
+    """Makes a release, and writes its draft; its manifest, which the footer has. It is grouped and
+    measured by one query: its rows wait in a table, since a footer is written before them."""
+    planned = written(source, options, session.catalog)
+    table = f"temp.__kanon_{secrets.token_hex(16)}"
+    with session.refusals(planned.relations):
+        bound(session.con, f"CREATE TEMP TABLE {table} AS {telling(planned.text)}")
+    entries = session.rows(
+        f"SELECT unnest({MANIFEST}, max_depth := 2) FROM {table} WHERE {MANIFEST} IS NOT NULL"
+    )
+    rows = f"(SELECT * EXCLUDE ({MANIFEST}) FROM {table} WHERE {MANIFEST} IS NULL)"
+    manifest = _by_section(entries)
+    manifest["release"]["rows_sha256"] = input_digest(session, Relation(rows, (table,)))
+    manifest = sealed(manifest)
     with Session(None, lasting=True) as own:
         with writing(path):
             refuse_unkept(own, manifest["columns"], draft)
-        with session.refusals():
-            rows = rows_of(session, source, options, manifest["columns"])
-            with writing(path):
-                bound(session.con, copy_sql(rows, draft, json.dumps(manifest)))
-        digests = own.con.execute(digest_sql(file_relation(draft))).fetchall()
-    if digests != [(manifest["release"]["rows_sha256"],)]:
+        kept = Relation(_as_kept(session, rows, manifest["columns"]), (table,))
+        with session.refusals(), writing(path):
+            bound(session.con, copy_sql(kept.sql, draft, json.dumps(manifest)))
+        held = own.con.execute(fingerprint_sql(file_relation(draft))).fetchall()
+    if held != session.rows(fingerprint_sql(kept)):
         raise ReleaseError(CHANGED)
+    session.con.execute(f"DROP TABLE {table}")
+    return manifest
 
 
 def rows_of(
     session: Session, source: Relation, options: Mapping[str, Any], columns: Mapping[str, str]
 ) -> str:
-    """SQL of the released rows as a file keeps them; ``columns``: name and type of each. An ENUM is
-    the text that it is: DuckDB 1 would write all values that it may have, and so some that are in
-    no released row."""
+    """SQL of the released rows as a file keeps them; ``columns``: name and type of each."""
     planned = plan("anonymize", source, options, session.catalog)
-    text = telling(planned.text)
     with session.refusals(planned.relations):
-        types = [*map(str, bound(session.con, text).types)]
+        return _as_kept(session, f"({telling(planned.text)})", columns)
+
+
+def _as_kept(session: Session, rows: str, columns: Mapping[str, str]) -> str:
+    """SQL of rows, a query in parentheses, as a file keeps them. An ENUM is the text that it is:
+    DuckDB 1 would write all values that it may have, and so some that are in no released row."""
+    types = [*map(str, bound(session.con, f"FROM {rows}").types)]
     shown = ", ".join(
         quoted(name) if kept == actual else f"CAST({quoted(name)} AS {kept}) AS {quoted(name)}"
         for (name, kept), actual in zip(columns.items(), types, strict=True)
     )
-    return f"(SELECT {shown} FROM ({text}))"
+    return f"(SELECT {shown} FROM {rows})"
 
 
 def refuse_unkept(own: Session, columns: Mapping[str, str], draft: str) -> None:

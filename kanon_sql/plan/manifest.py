@@ -97,6 +97,9 @@ def as_told(name: str, value: float | None, left_out: bool) -> float | None:
     return float(f"{value:.2e}")
 
 
+MANIFEST = "__kanon_manifest"
+"""The column of the rows of ``written_sql`` that holds the entries in the last of them."""
+
 ELSEWHERE = ("hierarchies", "progress", "show_values")
 """The options that have a section of their own, or are of no consequence for what comes out."""
 
@@ -249,36 +252,72 @@ def manifest_sql(call: GroupingCall, release: str, measured: bool = False) -> st
         release: the text of the release, without a secret seed.
         measured: whether a column more holds the list of all metrics, the same in each row.
     """
+    stage = "__kanon_released"
+    return statement(
+        "manifest.call", every=", measured" if measured else "",
+        **_parts(call, release, stage, digest_of(stage), measured),
+    )
+
+
+def written_sql(call: GroupingCall, release: str, stages: str, rows: str) -> str:
+    """The SQL of a release and its manifest at once: of each row its values, and behind them a row
+    with the entries of the manifest as MANIFEST, where the digest of the rows is still missing.
+
+    Args:
+        call: the call of anonymize_manifest.
+        release: the text of the release, without a secret seed.
+        stages, rows: the stages behind its pipeline, and the query of its rows, in their order.
+    """
+    parts = _parts(call, release, "__kanon_typed", "NULL::VARCHAR", False)
+    return statement("manifest.written", released=stages, rows=rows, **parts)
+
+
+def _parts(
+    call: GroupingCall, release: str, stage: str, digest: str, measured: bool
+) -> dict[str, str]:
+    """The parts of both queries. ``stage``: the name of the one that has the columns that come
+    out; ``digest``: SQL of that of the rows."""
     facts, metrics = facts_and_metrics(call)
     rest = call.roles.rest
     hidden = "grouped.hidden" if call.roles.open else "[]::VARCHAR[]"
     withheld = "(SELECT names FROM __kanon_withheld)" if rest == "release" else hidden
     keep = ", __kanon_labelled.__kanon_row"
-    return statement(
-        "manifest.call",
-        facts=facts,
-        metrics=metrics,
-        measured=f", {metrics} AS measured" if measured else "",
-        every=", measured" if measured else "",
-        dropped=listed((*helpers(call.roles), *call.roles.identifiers)),
-        passing=passing(call).removesuffix(keep) if call.release.keep_order else passing(call),
-        one_released=one_empty_row("__kanon_released"),
-        digest=digest_of("__kanon_released"),
-        zoned_error=literal(ZONED),
-        public=_texts(PUBLIC),
-        of_whole=_texts(OF_WHOLE),
-        exact=_texts(EXACT),
-        told=literal(_constants(call)),
-        hierarchies=_hierarchies((*call.hierarchies, *call.of_sensitive)),
-        roles=literal(json.dumps([*map(list, named_roles(call.roles).items())])),
-        rest=literal(RULED.get(rest, "other")),
-        withheld=f"list_transform({withheld}, lambda name: __kanon_caseless(name))",
-        number_text=literal(NUMBER),
-        digest_text=literal(DIGEST),
-        sql_digest=literal(sha256(release.encode()).hexdigest()),
-        sql_text=literal(SQL),
-        chosen=_chosen(call),
-    )
+    return {
+        "facts": facts,
+        "typed": statement(
+            "manifest.typed",
+            name=stage,
+            dropped=listed((*helpers(call.roles), *call.roles.identifiers)),
+            passing=passing(call).removesuffix(keep) if call.release.keep_order else passing(call),
+        ),
+        "stages": statement(
+            "manifest.stages",
+            metrics=metrics,
+            measured=f", {metrics} AS measured" if measured else "",
+            one_released=one_empty_row(stage),
+            digest=digest,
+            zoned_error=literal(ZONED),
+            public=_texts(PUBLIC),
+        ),
+        "entries": statement(
+            "manifest.entries",
+            of_whole=_texts(OF_WHOLE),
+            exact=_texts(EXACT),
+            told=literal(_constants(call)),
+            hierarchies=_hierarchies((*call.hierarchies, *call.of_sensitive)),
+            roles=literal(json.dumps([*map(list, named_roles(call.roles).items())])),
+            rest=literal(RULED.get(rest, "other")),
+            number_text=literal(NUMBER),
+            digest_text=literal(DIGEST),
+            sql_digest=literal(sha256(release.encode()).hexdigest()),
+            sql_text=literal(SQL),
+            chosen=_chosen(call),
+        ),
+        "of_stages": statement(
+            "manifest.of_stages",
+            withheld=f"list_transform({withheld}, lambda name: __kanon_caseless(name))",
+        ),
+    }
 
 
 def _chosen(call: GroupingCall) -> str:

@@ -28,7 +28,7 @@ from kanon_sql.plan.fragments import helpers, listed
 from kanon_sql.plan.hierarchies import hierarchy_spec, hierarchy_sql
 from kanon_sql.plan.k_anonymity import k_anonymity_sql
 from kanon_sql.plan.ledger import goes_on, ledger_check_sql, ledger_sql
-from kanon_sql.plan.manifest import manifest_sql, without_seed
+from kanon_sql.plan.manifest import manifest_sql, without_seed, written_sql
 from kanon_sql.plan.measure import audit_sql, metrics_sql
 from kanon_sql.plan.pipeline import measured_sql, passing, pipeline_sql
 from kanon_sql.plan.risk import risk_sql
@@ -91,27 +91,46 @@ def measured_manifest(relation: object, options: Mapping[str, Any], catalog: Cat
     return Plan(text, relations_of(call), unsure_columns(call.source, options))
 
 
+def written(relation: object, options: Mapping[str, Any], catalog: Catalog) -> Plan:
+    """The plan of a release that a file gets, with its manifest: see ``written_sql``. The rest as
+    of ``plan``."""
+    call = read_call("anonymize_manifest", relation, options, catalog)
+    assert isinstance(call, GroupingCall)
+    text = written_sql(call, _release(without_seed(call)), *_released(call))
+    return Plan(text, relations_of(call), unsure_columns(call.source, options))
+
+
 def _release(call: GroupingCall) -> str:
-    keep, sets = call.release.keep_order, call.release.holds_sets
-    seed, pipeline = call.task.seed, pipeline_sql(call)
+    stages, rows = _released(call)
+    return statement("query.release", pipeline=pipeline_sql(call), stages=stages, rows=rows)
+
+
+def _released(call: GroupingCall) -> tuple[str, str]:
+    """The stages behind the pipeline of a release, and the query of its rows, in their order."""
+    keep, sets, seed = call.release.keep_order, call.release.holds_sets, call.task.seed
     dropped = listed((*helpers(call.roles), *call.roles.identifiers))
     if not passing(call):
         values = "*COLUMNS(__kanon.* EXCLUDE (__kanon_rows))"
         if sets:
             values = f"'', md5(row('', {values})::VARCHAR)"
         order = f"md5(concat('{seed} ', row({values})::VARCHAR))"
-        return statement(
-            "query.release_of_classes", pipeline=pipeline, dropped=dropped, order=order
+        return (
+            statement("query.stages_of_classes", dropped=dropped),
+            statement("query.rows_of_classes", order=order),
         )
     values = "'', *COLUMNS(__kanon.* EXCLUDE (__kanon_place))" if sets else "*COLUMNS(__kanon.*)"
     hash_order = f"md5(concat('{seed} ', row({values})::VARCHAR))"
-    return statement(
-        "query.release_of_sets" if sets else "query.release",
-        pipeline=pipeline,
-        hidden=" EXCLUDE (__kanon_row)" if keep else "",
-        dropped=dropped,
-        passing=passing(call),
-        order="__kanon_row ASC" if keep else f"{hash_order} ASC",
+    order = "__kanon_row ASC" if keep else f"{hash_order} ASC"
+    hidden = " EXCLUDE (__kanon_row)" if keep else ""
+    given = {"dropped": dropped, "passing": passing(call)}
+    if sets:
+        return (
+            statement("query.stages_of_sets", order=order, **given),
+            statement("query.rows_of_sets", hidden=hidden),
+        )
+    return (
+        statement("query.stages_of_rows", **given),
+        statement("query.rows", order=order, hidden=hidden),
     )
 
 

@@ -265,6 +265,30 @@ def test_the_private_part_goes_where_it_is_told_and_not_into_the_file(con: Conne
 
 
 @pytest.mark.slow
+@pytest.mark.whole
+@pytest.mark.parametrize("preserved", [True, False])
+@pytest.mark.parametrize("asked", [
+    {"others": "drop"}, {"sensitive": ["disease"]}, {"sensitive": ["disease"], "keep_order": True},
+    {"sensitive": ["disease"], "representation": "bounds"},
+])
+def test_rows_stand_as_anonymize_gives_them(preserved: bool, asked: dict[str, Any]) -> None:
+    given: dict[str, Any] = {
+        "k": 5, "method": "mdav_plus", "seed": 4, "quasi_identifiers": ["age", "income"], **asked
+    }
+    with duckdb.connect() as con:
+        con.execute(f"SET threads = 4; SET preserve_insertion_order = {preserved}")
+        con.execute("CREATE TABLE people AS SELECT hash(range) % 70 AS age, "
+                    "hash(range, 1) % 10000 / 100 AS income, "
+                    "'d' || hash(range, 2) % 20 AS disease FROM range(300_000)")
+        kanon_sql.release(con, "people", to="out.parquet", **given)
+        released = kanon_sql.anonymize("people", con=con, **given)
+        assert con.sql("FROM duckdb_tables() WHERE table_name LIKE '%kanon%'").fetchall() == []
+    with duckdb.connect() as con:
+        written = con.sql("FROM 'out.parquet'").to_arrow_table()
+    assert written.equals(released.cast(written.schema))
+
+
+@pytest.mark.slow
 def test_the_private_part_goes_to_a_table(con: Connection) -> None:
     parts = [
         kanon_sql.release(con, "patients", to=f"{i}.parquet", private="my_releases", **MODEL)
