@@ -33,6 +33,7 @@ GIVEN = ("-k", "4", "--sensitive", "disease", "-q", "zip,zip_code,age", "--effor
          "--no-progress")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("patients")
 def test_the_file_to_begin_with_has_the_hierarchies_and_runs(shell: Shell) -> None:
     assert shell("roles", "patients.parquet", "--toml") == 0
@@ -46,6 +47,7 @@ zip_code = { kind = "bins", width = 10, factor = 10, levels = 5 }
     assert any(str(row[0]).endswith("*") for row in released("patients_released.parquet"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("patients")
 def test_one_word_applies_them(shell: Shell) -> None:
     kinds = 'zip=prefix', 'zip_code={"kind": "bins", "width": 10, "factor": 10, "levels": 5}'
@@ -71,6 +73,7 @@ def test_one_word_applies_them(shell: Shell) -> None:
     assert released("toml.parquet") == released("word.parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("patients")
 def test_a_release_records_them_and_is_proven_from_its_source(shell: Shell) -> None:
     assert shell(

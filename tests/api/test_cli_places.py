@@ -111,6 +111,7 @@ def test_a_table_of_a_new_file_of_the_same_and_of_another(
     assert rows("SELECT count(DISTINCT name) FROM patients", "our.duckdb") == [(60,)]
 
 
+@pytest.mark.slow
 def test_what_is_there_stays_where_the_release_is_refused(
     released: list[object], shell: Shell
 ) -> None:

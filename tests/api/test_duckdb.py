@@ -26,6 +26,7 @@ def test_twice_on_one_connection() -> None:
     assert con.execute(CALL).fetchone() == (30,)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("change", [
     "CREATE OR REPLACE TEMP MACRO anonymize(relation, k) AS TABLE SELECT 1 AS a",
     "CREATE OR REPLACE TEMP MACRO __kanon_most_frequent(x) AS NULL",
@@ -47,6 +48,7 @@ def test_what_became_of_the_macros_is_mended(change: str) -> None:
     assert con.execute(CALL).fetchone() == (30,)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("query", [
     "SELECT (SELECT count(*) FROM (FROM {}) WHERE t.a > 3) FROM t",
     "SELECT count(*) FROM t, LATERAL (SELECT * FROM {} AS r WHERE t.a > 3)",
@@ -80,6 +82,7 @@ except kanon_sql.OptionError as error:
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("version, said", [
     ("1.3.2", "DuckDB 1.3.2 is too old: kanon_sql needs DuckDB 1.4.4 or later. Install one: "
               "pip install -U duckdb\n"),
@@ -215,6 +218,7 @@ def kept() -> list[int]:
     )]
 
 
+@pytest.mark.slow
 def test_a_call_of_python_leaves_nothing_of_its_database() -> None:
     kanon_sql.anonymize({"a": [1, 1, 2, 2]}, k=2, method="mondrian", progress=False)
     before = kept()
@@ -226,6 +230,7 @@ def test_a_call_of_python_leaves_nothing_of_its_database() -> None:
     assert all(now <= then for now, then in zip(kept(), before, strict=True))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("change", [
     "CREATE TABLE t AS SELECT 1 AS a", "CREATE TEMP TABLE t AS SELECT 1 AS a",
     'CREATE VIEW "a ""view" AS SELECT 1 AS a', "CREATE TEMP VIEW v AS SELECT 1 AS a", "SELECT 1",
@@ -266,6 +271,7 @@ def test_a_child_has_none_of_the_connections_that_are_kept() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
+@pytest.mark.slow
 def test_of_closed_databases_only_what_other_connections_may_call_is_kept() -> None:
     kanon_sql.register(duckdb.connect(), shared=True).close()
     gc.collect()

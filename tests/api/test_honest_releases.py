@@ -87,6 +87,7 @@ def complaints(folder: Path, cases: dict[str, tuple[str, dict[str, Any]]]) -> di
     return found
 
 
+@pytest.mark.slow
 def test_an_honest_release_is_not_wrong(tmp_path: Path) -> None:
     assert complaints(tmp_path, {name: ("people", HONEST[name]) for name in QUICK}) == {}
 
@@ -131,6 +132,7 @@ def test_the_releases_of_a_ledger_are_never_wrong(tmp_path: Path) -> None:
             assert found.ok, found
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("secret", "shown"), [
     ("\u00c9", "\u00e9"), ("\u212a", "k"), ("e\u0301", "\u00e9"), ("\uff4eame", "name"),
 ])

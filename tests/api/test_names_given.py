@@ -32,6 +32,7 @@ def test_register_says_what_to_give(given: object) -> None:
         kanon_sql.register(given)  # type: ignore[arg-type]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("query", [
     "SELECT * FROM t", "select age from t;", "FROM t", "WITH a AS (FROM t) FROM a", "(SELECT 1)",
     "SELECT * FROM 'a.parquet'", "read_parquet('a.parquet')", " SELECT 1",
@@ -46,6 +47,7 @@ def test_a_query_is_no_relation_and_may_be_a_view(query: str) -> None:
             kanon_sql.anonymize(query, con=given, k=5)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["select", "from t", "values (1)", "from.t", "read_csv('x')"])
 def test_a_table_whose_name_reads_as_a_query_is_a_table(name: str) -> None:
     con = kanon_sql.register(duckdb.connect())

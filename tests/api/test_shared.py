@@ -210,6 +210,7 @@ def test_again_after_it_was_detached() -> None:
 # --- where it can't -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kanon", "KANON"])
 def test_a_database_of_that_name_is_left_alone(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"{name}.duckdb"

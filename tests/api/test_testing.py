@@ -86,6 +86,7 @@ def classes_of(rows: Sequence[tuple[Any, ...]]) -> list[list[str]]:
     return [*classes.values()]
 
 
+@pytest.mark.slow
 @given(rows=ROWS, k=st.integers(1, 6), risk=st.sampled_from([None, 0.1, 0.3, 0.5, 1.0]))
 @often(90)
 def test_k_and_the_mean_risk(rows: list[tuple[Any, ...]], k: int, risk: float | None) -> None:
@@ -95,7 +96,7 @@ def test_k_and_the_mean_risk(rows: list[tuple[Any, ...]], k: int, risk: float | 
         check_release(table(rows), k=k, con=CON, sensitive="disease", max_average_risk=risk)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("option", MODELS)
 @given(rows=ROWS, limit=st.sampled_from([0.2, 0.3, 0.5, 0.75, 1.0]))
 @often(60)
@@ -107,6 +108,7 @@ def test_a_model(option: str, rows: list[tuple[Any, ...]], limit: float) -> None
         check_release(table(rows), k=1, con=CON, sensitive="disease", **asked)
 
 
+@pytest.mark.slow
 @given(
     before=ROWS, places=st.lists(st.integers(0, 23), min_size=1, max_size=24), own=st.booleans(),
     share=st.sampled_from([0.0, 0.1, 0.5, 1.0]), exact=st.none() | st.integers(0, 4),
@@ -147,6 +149,7 @@ def written(folder: Path, ending: str) -> Callable[[pa.Table], str]:
     return write
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("form", [*FORMS, "parquet", "csv"])
 def test_each_form_passes_and_fails(form: str, tmp_path: Path) -> None:
     as_form = FORMS.get(form) or written(tmp_path, form)
@@ -158,7 +161,7 @@ def test_each_form_passes_and_fails(form: str, tmp_path: Path) -> None:
           "2 classes are too small", **asked)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", [
     "centroid", "rounded", "median", "interval", "bounds", "suppress"
 ])
@@ -225,6 +228,7 @@ def test_nothing_is_no_release() -> None:
         fails(TABLE.slice(0, 0), source, k=2, sensitive="flu", l=2, suppress=1, said="has no rows")
 
 
+@pytest.mark.slow
 def test_rows_of_another_table() -> None:
     other = TABLE.set_column(1, "flu", pa.array([SECRET] * 6))
     asked = {"k": 2, "sensitive": "flu"}
@@ -245,6 +249,7 @@ def test_rows_of_another_table() -> None:
     fails(days, TABLE, said="type DATE in the release, and VARCHAR", **asked)
 
 
+@pytest.mark.slow
 def test_identifiers(con: duckdb.DuckDBPyConnection) -> None:
     asked = {"k": 2, "sensitive": "flu", "quasi_identifiers": "job"}
     named = TABLE.append_column("Name", [[SECRET] * 6])
@@ -264,6 +269,7 @@ def test_identifiers(con: duckdb.DuckDBPyConnection) -> None:
     fails("t", con=con, k=2, said="'None' of the release looks like an identifier, or is declared")
 
 
+@pytest.mark.slow
 def test_a_manifest_that_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "released.parquet"
     kanon_sql.release(adult(), to=path, k=5, sensitive="occupation", method="mdav_star")
@@ -274,6 +280,7 @@ def test_a_manifest_that_is_wrong(tmp_path: Path) -> None:
     fails(path, k=5, sensitive="occupation", said="The manifest is wrong: ")
 
 
+@pytest.mark.slow
 def test_what_is_misspelt_is_refused() -> None:
     asked: dict[str, Any] = {"k": 2, "sensitive": "flu"}
     for wrong, said in (
@@ -304,6 +311,7 @@ def test_all_options_of_the_audit_are_taken() -> None:
     assert audited - {"data", "by_part"} <= {*TAKEN, *OWN}
 
 
+@pytest.mark.slow
 def test_pytest_shows_the_line_and_the_sentence(tmp_path: Path) -> None:
     (tmp_path / "test_ours.py").write_text(
         "from kanon_sql.testing import check_release\n\n"

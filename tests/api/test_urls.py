@@ -198,6 +198,7 @@ def test_the_shell_reads_it(
 UNREAD = r"DuckDB reads nothing at '.*'\. Check the address, and that the extension and the secret"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("url", ["memory://nowhere/a.parquet", "nothing://a/*.parquet"])
 def test_what_can_not_be_read_is_one_sentence(url: str, shell: Shell) -> None:
     for call in (

@@ -49,6 +49,7 @@ def test_the_table_is_the_same_twice() -> None:
     assert table(measured()) == table(measured())
 
 
+@pytest.mark.slow
 def test_a_hidden_key_is_remarked(
     con: Connection, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,7 +54,7 @@ def test_a_release_of_ours_has_what_passes_unchanged(con: duckdb.DuckDBPyConnect
     assert found["identifiers_determined"] == (3.0, "email (id), visit (id), noted (id)")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("release", "determined"), [
     ("SELECT * EXCLUDE (id) FROM people WHERE visit > 7", "email (id), visit (id), noted (id)"),
     ("SELECT * EXCLUDE (id, email, visit), 'x' AS email, 1000 + visit AS visit FROM people",

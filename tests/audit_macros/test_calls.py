@@ -35,7 +35,7 @@ def row_of(con: Any, query: str) -> dict[str, str]:
     return dict(zip(names, map(repr, row), strict=True))
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("seed", range(200))
 def test_classes_are_those_of_k_anonymity(con: Any, plain: Any, seed: int) -> None:
     random = Random(seed)
@@ -47,7 +47,7 @@ def test_classes_are_those_of_k_anonymity(con: Any, plain: Any, seed: int) -> No
     assert row_of(plain, query) == row_of(con, query)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(200))
 def test_models_are_those_of_k_anonymity(con: Any, plain: Any, seed: int) -> None:
     random = Random(seed)
@@ -62,7 +62,7 @@ def test_models_are_those_of_k_anonymity(con: Any, plain: Any, seed: int) -> Non
     assert {"l_distinct", "l_entropy", "t", "alpha"} <= set(measured)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("seed", range(100))
 def test_risk_is_that_of_anonymize_risk(con: Any, plain: Any, seed: int) -> None:
     random = Random(seed)

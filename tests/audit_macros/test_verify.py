@@ -95,7 +95,7 @@ def released(con: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("released")
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", CHANGED_ROWS)
 def test_a_change_of_the_rows_is_seen(plain: Any, case: str) -> None:
     rewrite(CHANGED_ROWS[case][0])
@@ -109,7 +109,7 @@ REFUSED = {"another format", "a section less"}
 
 
 @pytest.mark.usefixtures("released")
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", EDITS)
 def test_an_edit_of_the_footer_is_seen(plain: Any, case: str) -> None:
     edit, seal, _ = EDITS[case]
@@ -122,6 +122,7 @@ def test_an_edit_of_the_footer_is_seen(plain: Any, case: str) -> None:
         assert seen == (case not in SEALED_ONLY)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.usefixtures("released")
 @pytest.mark.parametrize("footer", ["", "{}", "[1]", "no JSON", "{\"made\": 3}"])
 def test_a_footer_that_is_no_manifest_is_refused(plain: Any, footer: str) -> None:
@@ -130,12 +131,14 @@ def test_a_footer_that_is_no_manifest_is_refused(plain: Any, footer: str) -> Non
         verdicts(plain, "forged.parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("released")
 def test_a_metric_that_is_taken_away_is_wrong(plain: Any) -> None:
     rewrite(edit=lambda manifest: manifest["metrics"].pop("l (disease)"), seal=True)
     assert verdicts(plain, "forged.parquet")["metrics.l (disease)"] == "wrong"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("released")
 def test_a_lower_demand_than_that_reached_is_no_harm_and_a_higher_is_wrong(plain: Any) -> None:
     def ask(manifest: dict[str, Any]) -> None:
@@ -146,6 +149,7 @@ def test_a_lower_demand_than_that_reached_is_no_harm_and_a_higher_is_wrong(plain
     assert verdicts(plain, "forged.parquet")["options.l (disease)"] == "wrong"
 
 
+@pytest.mark.slow
 def test_a_lower_mean_risk_than_that_reached_is_wrong(
     con: Connection, plain: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_missing_column_is_told_with_the_option_that_names_it(
     assert told and meant[told[1]] == told[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["released", "fresh", "main.released"])
 def test_an_audit_names_the_column_that_the_release_lacks(con: Connection, release: str) -> None:
     con.execute("CREATE TABLE released AS SELECT age, zip FROM patients")

@@ -83,6 +83,7 @@ def test_names_are_one_where_duckdb_takes_them_for_one(pair: tuple[str, str]) ->
     assert (caseless(one) != caseless(other)) == two
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(names(), st.booleans())
 @example(("É", "é"), False)

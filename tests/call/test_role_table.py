@@ -61,6 +61,7 @@ def test_a_relation_gives_every_column_its_role(con: Connection) -> None:
     assert uniques == 30  # age and zip together, of which the flu is no part
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [
     "", "('name', 'identifier')", "('name', 'identifier'), ('flu', 'sensitive')",
 ])
@@ -226,6 +227,7 @@ def test_what_can_not_be_understood_is_refused(con: Connection, call: str, wrong
     assert said.endswith((".", "?"))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "said"), [
     ("nosuch", "The relation \"nosuch\" can't be read before the query runs: Table with name "
                "nosuch does not exist. Name a table, view or file that is committed."),

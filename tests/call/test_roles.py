@@ -100,6 +100,7 @@ def test_roles_of_an_uncommitted_table_are_not_passed_over_in_silence(con: Conne
     assert "name" not in columns_of(con, "anonymize('fresh', k=5)")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("view", "called"), [
     ("FROM patients", "k=5, quasi_identifiers=['age'], others='release'"),
     ("SELECT name AS label, age FROM patients", "k=5"),

@@ -137,6 +137,7 @@ def test_an_uncommitted_table(con: Connection) -> None:
     con.execute("ROLLBACK")
 
 
+@pytest.mark.slow
 def test_files_and_globs(con: Connection, tmp_path: Path) -> None:
     con.execute(f"COPY patients TO '{tmp_path}/a.parquet'")
     con.execute(f"COPY patients TO '{tmp_path}/b.parquet'")

@@ -92,7 +92,7 @@ def seen_by_python(con: Connection, column: str = "x", least: int = 3) -> bool:
 # --- what looks like one --------------------------------------------------------------------------
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("x", UNIQUE)
 def test_a_column_that_tells_all_rows_apart_looks_like_an_identifier(
     shared: Connection, x: str
@@ -104,7 +104,7 @@ def test_a_column_that_tells_all_rows_apart_looks_like_an_identifier(
                              "others := 'release')")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("x", OTHERS)
 def test_a_column_that_does_not_is_treated_as_ever(shared: Connection, x: str) -> None:
     fill(shared, OTHERS[x])
@@ -114,6 +114,7 @@ def test_a_column_that_does_not_is_treated_as_ever(shared: Connection, x: str) -
         assert hidden_in(shared, f"FROM anonymize('t', {call})") == empty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", ["i", "'n' || i"])
 def test_fifty_rows_are_enough_and_49_are_not(shared: Connection, x: str) -> None:
     for rows in (LEAST_ROWS - 1, LEAST_ROWS):
@@ -186,7 +187,7 @@ FIT = [
 ]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", FIT)
 def test_every_method_groups_as_if_it_were_not_there(shared: Connection, method: str) -> None:
     fill(shared, "'n' || i")

@@ -43,6 +43,7 @@ def suggested(con: Connection, table: str, options: str) -> dict[str, str]:
     return dict(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [
     f"{NAMED}, identifiers=['patient_id', 'visit']", "identifiers=['visit']",
     f"{NAMED}, identifiers=['PATIENT_ID', 'visit'], method='k_member'",
@@ -65,6 +66,7 @@ def others(request: pytest.FixtureRequest) -> str:
     return BY[request.param]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("who", [
     "patient_id", "patient_id::HUGEINT", "'p' || patient_id",
     "md5(patient_id::VARCHAR)::UUID", "encode('p' || patient_id)",
@@ -85,6 +87,7 @@ def test_a_column_that_nobody_named_is_looked_at_if_it_is_text_or_an_integer(
     con.execute("DROP TYPE ENUM_OF_PERSONS")
 
 
+@pytest.mark.slow
 def test_it_is_looked_at_in_views_and_ctes_and_under_a_name_like_that_of_another_column(
     con: Connection, others: str
 ) -> None:
@@ -118,6 +121,7 @@ def test_no_order_of_rows_and_no_number_of_threads_changes_what_is_said(
     con.execute("RESET threads")
 
 
+@pytest.mark.slow
 def test_rows_that_are_left_out_and_parts_change_nothing(con: Connection, others: str) -> None:
     con.execute("CREATE OR REPLACE TABLE holes AS SELECT * REPLACE ("
                 "CASE WHEN visit % 9 > 0 THEN dose END AS dose) FROM visits")
@@ -146,6 +150,7 @@ def test_a_column_that_is_dropped_comes_out_nowhere(con: Connection) -> None:
     assert [name for name, *_ in found.description] == ["sex", "zip", "birth_date", "dose"]
 
 
+@pytest.mark.slow
 def test_a_place_or_a_code_or_one_row_of_each_is_no_person(con: Connection, others: str) -> None:
     places = f"quasi_identifiers=['town', 'state'], {others}"
     assert notices(con, "houses", places) == []  # a zip code determines both, a town its state

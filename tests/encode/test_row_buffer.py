@@ -115,7 +115,7 @@ def test_a_query_keeps_the_memory_limit(
     assert len(con.execute("FROM anonymize('t', k=5)").fetchall()) == 30000
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("free", [None, 10**12])
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
 def test_a_query_that_fits_runs(

@@ -109,6 +109,7 @@ def test_the_code_of_a_number_or_time_is_its_rank(con: Connection, values: str) 
     assert column.levels.shape == (0, m)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("values", TEXTS)
 def test_the_code_of_all_else_is_the_rank_of_its_text(con: Connection, values: str) -> None:
     fill(con, TEXTS[values])

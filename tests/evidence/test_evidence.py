@@ -102,6 +102,7 @@ def test_equal_rows_are_on_both_sides() -> None:
     assert 180 < found.rows < 300 and found.rows + found.control_rows == 480
 
 
+@pytest.mark.slow
 def test_persons_are_inside_or_outside_with_all_their_rows() -> None:
     rows = people(1500)
     call = {**CALL, "identifiers": []}
@@ -112,6 +113,7 @@ def test_persons_are_inside_or_outside_with_all_their_rows() -> None:
     assert drawn.attacks + drawn.controls == many
 
 
+@pytest.mark.slow
 def test_a_unique_value_that_passes_unchanged_singles_out() -> None:
     rows = people(800).append_column("score", pa.array(range(800)))
     found = kanon_sql.evidence(
@@ -122,7 +124,7 @@ def test_a_unique_value_that_passes_unchanged_singles_out() -> None:
     assert found.attack("singling_out").verdict == "red"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [
     {"representation": "interval"}, {"representation": "bounds"}, {"representation": "suppress"},
     {"hierarchies": {"town": "flat", "age": "bins"}}, {"method": "mondrian"},
@@ -140,6 +142,7 @@ def test_every_kind_of_release_can_be_attacked(more: dict[str, Any]) -> None:
             assert each.at_worst.low <= each.advantage.low <= each.advantage.high
 
 
+@pytest.mark.slow
 def test_without_a_sensitive_column_each_quasi_identifier_is_guessed() -> None:
     rows = people(600).select(["age", "town", "height"])
     found = kanon_sql.evidence(rows, k=4, quasi_identifiers=["age", "town", "height"])
@@ -147,11 +150,13 @@ def test_without_a_sensitive_column_each_quasi_identifier_is_guessed() -> None:
     assert labels == ["age", "town", "height"]
 
 
+@pytest.mark.slow
 def test_one_column_alone_can_be_linked_with_none() -> None:
     found = kanon_sql.evidence(people(600).select(["age"]), k=4, quasi_identifiers=["age"])
     assert [each.name for each in found.refused] >= ["inference", "linkability"]
 
 
+@pytest.mark.slow
 def test_presence_counts_the_people_nearest_to_a_class() -> None:
     rows = people(400)
     everybody = pa.concat_tables([rows, people(1600, seed=1)])
@@ -167,6 +172,7 @@ def test_presence_counts_the_people_nearest_to_a_class() -> None:
     assert whole.presence is not None and whole.presence.average > 0.8
 
 
+@pytest.mark.slow
 def test_a_release_by_another_tool_is_attacked(tmp_path: Path) -> None:
     rows, others = people(700), people(700, seed=3)
     kanon_sql.release(rows, k=5, to=tmp_path / "released.parquet", **CALL)
@@ -176,6 +182,7 @@ def test_a_release_by_another_tool_is_attacked(tmp_path: Path) -> None:
     assert not found.of_trial and (found.rows, found.control_rows) == (700, 700)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("given", "says"), [
     ({"released": True}, "without control"),
     ({"attacks": 0}, "attacks is not a whole number"),

@@ -46,7 +46,7 @@ def census(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("control", [None, people(1200)[900:]], ids=["halves", "control"])
 def test_evidence_measures_and_its_release_keeps_the_limit(control: pa.Table | None) -> None:
     own: dict[str, Any] = {} if control is None else {"control": control}
@@ -59,6 +59,7 @@ def test_evidence_measures_and_its_release_keeps_the_limit(control: pa.Table | N
     assert is_one_class(limited)
 
 
+@pytest.mark.slow
 def test_a_weight_goes_with_a_population_that_only_measures() -> None:
     rows = people(600).append_column("w", pa.array([2.0] * 600))
     call = {**CALL, "sampling_weight": "w"}
@@ -68,6 +69,7 @@ def test_a_weight_goes_with_a_population_that_only_measures() -> None:
         kanon_sql.evidence(rows, population=people(1200), k_map=2, **call)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("more", "says"), [
     ({"k_map": 5}, "k_map is given, and there is no population"),
     ({"k_map": 5, "population": people(1200).drop_columns(["town"])}, "town"),
@@ -120,6 +122,7 @@ def test_the_command_line_takes_it(census: Path, shell: Shell) -> None:
     assert ["k_map_requested" in page for page in pages] == [False, True, True]
 
 
+@pytest.mark.slow
 def test_releases_in_python_and_sql_take_it_with_a_limit_alone(census: Path) -> None:
     sample, population = str(census / "sample.parquet"), str(census / "census.parquet")
     call = {"k": 3, "quasi_identifiers": QUASI, "others": "drop", "population": population}

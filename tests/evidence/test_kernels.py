@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,6 +74,7 @@ def classes_of(profiles: Profiles, shown: list[Any]) -> list[Any]:
     return [shown[i] for i in first]
 
 
+@pytest.mark.slow
 @given(tables())
 def test_the_nearest_are_those_of_the_reference(table: tuple[list[Any], list[Any]]) -> None:
     shown, people = table
@@ -87,6 +89,7 @@ def test_the_nearest_are_those_of_the_reference(table: tuple[list[Any], list[Any
             assert found.profiles[found.start[i]:found.start[i + 1]].tolist() == best
 
 
+@pytest.mark.slow
 @given(tables(), st.data())
 def test_predicates_are_true_of_whom_the_reference_says(
     table: tuple[list[Any], list[Any]], data: st.DataObject

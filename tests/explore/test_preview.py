@@ -54,6 +54,7 @@ KINDS = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("column", KINDS)
 def test_the_levels_of_each_kind(column: str) -> None:
     with register(duckdb.connect()) as con:

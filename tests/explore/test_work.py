@@ -85,12 +85,14 @@ def test_the_parts_come_in_order_and_are_those_of_the_release(table: ExploredTab
             assert point.loss == pytest.approx(own["information_loss"] / 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("show_values", [False, True])
 def test_no_part_holds_a_value_of_an_identifier(table: ExploredTable, show_values: bool) -> None:
     for part in told(table, Choices(ROLES), show_values):
         assert "CANARY" not in repr(part) and "v-1" not in repr(part)
 
 
+@pytest.mark.slow
 def test_warnings_name_what_they_are_about(table: ExploredTable) -> None:
     (columns, *_) = told(table, Choices({**ROLES, "name": "quasi_identifier"}))
     assert isinstance(columns, ColumnsFound)
@@ -126,6 +128,7 @@ def test_only_a_column_that_is_generalized_has_levels(table: ExploredTable) -> N
             list(bench.preview(table.con, choices, column, True))
 
 
+@pytest.mark.slow
 def test_an_answer_is_remembered(table: ExploredTable) -> None:
     bench, choices = Workbench(table), Choices(ROLES, k=4)
     first = list(bench.stages(table.con, choices, False))

@@ -41,6 +41,7 @@ def several(lake: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return kanon_sql.anonymize_files(lake, folder, block_rows=1500, **OPTIONS)
 
 
+@pytest.mark.slow
 def test_k_holds_over_all_files_and_no_row_is_lost(several: Any) -> None:
     folder = Path(several.path)
     assert isinstance(several, kanon_sql.Release) and repr(several).startswith("Release('")
@@ -62,6 +63,7 @@ def test_what_passes_is_what_came_in(several: Any, lake: str) -> None:
     assert released == asked(counted.format(names, lake))
 
 
+@pytest.mark.slow
 def test_one_block_is_what_anonymize_releases(lake: str, tmp_path: Path) -> None:
     named = {**OPTIONS, "method": "mdav_star"}  # a search goes on from the last bits of scales
     whole = kanon_sql.anonymize_files(lake, tmp_path / "out", **named)

@@ -51,6 +51,7 @@ def test_a_release_that_breaks_the_promise_does_not_come_out(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_ledger_that_moves_meanwhile_is_refused(
     con: duckdb.DuckDBPyConnection, begun: Begun, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -91,6 +92,7 @@ REFUSED: list[tuple[dict[str, Any], type[KanonError], str]] = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("more", "kind", "said"), REFUSED, ids=lambda each: str(each)[:40])
 def test_what_can_not_go_on_is_refused(
     begun: Begun, more: dict[str, Any], kind: type[KanonError], said: str,

@@ -73,6 +73,7 @@ def kind_of(suggested: str | None) -> str | None:
 # --- the decision -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COLUMNS)
 def test_each_column_gets_what_it_needs(whole: Told, name: str) -> None:
     kind, reason = whole[name]
@@ -85,6 +86,7 @@ def test_columns_that_came_later(whole: Told, name: str) -> None:
     assert (kind_of(kind) if reason else None) == WRONG.get(name, LATER[name][1])
 
 
+@pytest.mark.slow
 def test_the_order_of_the_rows_means_nothing(con: Connection, whole: Told) -> None:
     con.execute(table_sql("shuffled", f"{MIXED} DESC"))
     assert told(con, "shuffled") == whole
@@ -111,6 +113,7 @@ def test_nothing_is_suggested_without_two_values(con: Connection) -> None:
     assert told(con, "none") == nothing
 
 
+@pytest.mark.slow
 def test_nulls_change_nothing(con: Connection, whole: Told) -> None:
     con.execute("CREATE OR REPLACE TABLE gaps AS FROM columns_of_codes UNION ALL BY NAME "
                 "SELECT NULL::BIGINT AS zip FROM range(200)")
@@ -154,6 +157,7 @@ def test_lost_zeros_come_back_as_bins() -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_the_planner_knows_is_what_the_query_knows(con: Connection) -> None:
     catalog = ConnectionCatalog(lambda: nullcontext(con))
     names = ", ".join(f"'{name}'" for name in COLUMNS)
@@ -167,6 +171,7 @@ def test_what_the_planner_knows_is_what_the_query_knows(con: Connection) -> None
 # --- hierarchies := 'suggested' -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["anonymize_sql", "anonymize_manifest", "anonymize"])
 def test_suggested_is_what_one_would_have_stated(con: Connection, call: str) -> None:
     suggested = con.execute(f"FROM {call}('visited', {QUICK}, hierarchies := 'suggested')")
@@ -205,6 +210,7 @@ def test_what_is_stated_stays(con: Connection) -> None:
     assert "\"kind\": \"flat\"" in stated and "\"kind\": \"prefix\"" not in stated
 
 
+@pytest.mark.slow
 def test_only_quasi_identifiers_get_one_and_names_of_rows_stay_withheld(con: Connection) -> None:
     released = con.sql(
         "FROM anonymize('visited', k := 4, sensitive := ['disease', 'zip'], "
@@ -261,6 +267,7 @@ def test_a_column_that_isnt_there_is_told_as_ever(con: Connection) -> None:
     assert "zpi" in said and "zip" in said
 
 
+@pytest.mark.slow
 def test_files_are_looked_at_as_a_whole(con: Connection, tmp_path: Path) -> None:
     con.execute(f"COPY (FROM visited LIMIT 150) TO '{tmp_path}/a.parquet'")
     con.execute(f"COPY (FROM visited OFFSET 150) TO '{tmp_path}/b.parquet'")
@@ -305,6 +312,7 @@ def test_codes_that_are_taken_as_numbers_are_told(
     ).fetchall()[0][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [
     ", hierarchies := 'suggested'", ", hierarchies := {'zip': 'bins'}", ", categorical := ['zip']",
 ])

@@ -34,7 +34,7 @@ def test_values_that_only_look_alike_stay_apart(con: Connection, method: str) ->
 ODD = ["place", "leaf", "path", "label", "low", "level", "known", "Straße", 'a "b"', "a.b", "a\nb"]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 def test_a_column_may_have_any_name(con: Connection, name: str) -> None:
     quoted = '"' + name.replace('"', '""') + '"'

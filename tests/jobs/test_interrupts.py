@@ -171,6 +171,7 @@ def test_ctrl_c_stops_the_call_and_the_kernel() -> None:
     assert rest == ["soon", "0", "(42,)"], run.stdout + run.stderr
 
 
+@pytest.mark.slow
 def test_a_query_that_was_slow_to_ask_gets_its_result_all_the_same() -> None:
     runs: list[int] = []
 

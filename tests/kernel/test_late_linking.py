@@ -189,6 +189,7 @@ print(njit(lambda a: np.dot(a, a))(np.eye(2) * 3.0).tolist(), "scipy.linalg" in 
 """
 
 
+@pytest.mark.slow
 def test_linear_algebra_is_loaded_by_those_who_need_it() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_BLAS], capture_output=True, text=True, check=True,

@@ -51,6 +51,7 @@ def ask(con: Connection, rows: Rows, options: str) -> dict[str, Any]:
     return metrics_of(con, f"anonymize_risk('t', quasi_identifiers := {names}{options})")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_scores_are_those_of_the_formula(con: Connection, seed: int) -> None:
     rng = np.random.default_rng(seed)

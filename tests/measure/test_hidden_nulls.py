@@ -59,7 +59,7 @@ def table(con: Connection, seed: int) -> list[Cells]:
     return [row[1:] for row in rows]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", ["interval", "bounds"])
 def test_a_hidden_null_counts_for_all_rows_of_a_released_class(
     con: Connection, representation: str

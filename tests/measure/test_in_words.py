@@ -51,6 +51,7 @@ def pairs(con: duckdb.DuckDBPyConnection, more: str) -> list[tuple[tuple[object,
     return list(zip(source, released, strict=True))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("more", [
     "", ", representation := 'median'", ", representation := 'interval'",
     ", representation := 'interval', hierarchies := {'zip': 'prefix'}, method := 'mdav_star'",
@@ -107,6 +108,7 @@ def told(con: duckdb.DuckDBPyConnection, metric: str, more: str) -> dict[str, tu
     return {name: found[f"{metric} ({name})"] for name in QUASI}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", ["", ", representation := 'median'"])
 def test_errors_are_those_of_the_rows(con: duckdb.DuckDBPyConnection, more: str) -> None:
     errors, changes = (told(con, name, more) for name in ("mean_error", "changed_cells"))
@@ -181,6 +183,7 @@ def test_a_share_is_never_rounded_to_none_or_all(part: int, wanted: str) -> None
     assert of_100(part, 1000) == wanted
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("more", [
     "", ", detail := true", ", l := 2", ", by_part := true, within := ['disease']",
 ])
@@ -195,6 +198,7 @@ def test_the_five_that_everybody_reads_come_first(
         assert len(names) <= BRIEF_ROWS
 
 
+@pytest.mark.slow
 def test_there_are_at_most_thirty_for_any_number_of_columns(
     con: duckdb.DuckDBPyConnection
 ) -> None:

@@ -75,6 +75,7 @@ def slow_sums(points: Points, count: int) -> list[float]:
     return sums
 
 
+@pytest.mark.slow
 @often
 @given(some_points(), st.integers(1, 3))
 def test_no_grouping_loses_less(points: Points, k: int) -> None:
@@ -93,6 +94,7 @@ def test_the_sums_are_the_reference_bit_by_bit(points: Points, count: int) -> No
     assert nearest_sums(points, count).tolist() == slow_sums(points, count)
 
 
+@pytest.mark.slow
 def test_the_sums_of_many_records_are_the_reference() -> None:
     rng = np.random.default_rng(1)
     points = Points.of(rng.normal(size=(700, 3)), rng.integers(0, 4, (700, 2)), [0.3, 0.7])
@@ -124,6 +126,7 @@ def test_copies_cost_nothing() -> None:
     assert bound is not None and bound.sse > 0.0
 
 
+@pytest.mark.slow
 def test_a_bound_is_not_looked_for_among_too_many() -> None:
     points = Points.of(np.zeros((MOST_LISTED // 100, 2)))
     assert loss_bound(points, 101) is not None
@@ -149,6 +152,7 @@ def metric(
     return value, words
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [
     "k=3", "k=3, method='mdav'", "k=3, method='mondrian'", "k=5, method='k_member'",
     "k=4, representation='interval'", "k=3, column_weights={'a': 3.0, 'c': 0.0}",
@@ -164,6 +168,7 @@ def test_no_release_loses_less(con: duckdb.DuckDBPyConnection, options: str) -> 
     assert times == pytest.approx(loss / bound, abs=0.0101) and times >= loss / bound
 
 
+@pytest.mark.slow
 def test_the_optimum_of_one_column(con: duckdb.DuckDBPyConnection) -> None:
     loss, _ = metric(con, "k=3, method='optimal_1d'", "information_loss", quasi="'a'")
     best, words = metric(con, "k=3, method='optimal_1d'", quasi="'a'")
@@ -201,6 +206,7 @@ def test_each_part_has_its_own(con: duckdb.DuckDBPyConnection) -> None:
     assert parts.keys() == {0, 1} and parts[1] == metric(con, "k=3", table="one")[0]
 
 
+@pytest.mark.slow
 def test_rows_that_take_no_part_do_not_matter(con: duckdb.DuckDBPyConnection) -> None:
     left, _ = metric(con, "k=3, nulls='suppress'", quasi="'a', 'holes'")
     con.execute("CREATE OR REPLACE TABLE known AS FROM t WHERE holes IS NOT NULL")

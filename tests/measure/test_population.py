@@ -96,6 +96,7 @@ def log_likelihood(theta: float, alpha: float, classes: list[int]) -> float:
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_pitman_has_the_parameters_of_the_largest_likelihood(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -60,6 +60,7 @@ def agree(measured: Found, audited: Found) -> int:
     return sum(audited[name] is not None for name in names)
 
 
+@pytest.mark.slow
 @often
 @given(
     st.lists(st.sampled_from(KINDS), min_size=1, max_size=3), st.integers(4, 40), st.data(),

@@ -62,7 +62,7 @@ def told(con: Connection, relation: str = "t", **options: Any) -> dict[str, floa
     return dict(found)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_a_prosecutor_counts_classes(con: Connection, seed: int) -> None:
     rows = made(seed)

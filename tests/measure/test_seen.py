@@ -91,7 +91,7 @@ def test_the_release_itself_is_counted_so() -> None:
         assert "__kanon_seen(COLUMNS(" in sizes[0] and "__kanon_printed(COLUMNS(" in sizes[0]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "representation", ["centroid", "median", "interval", "bounds", "suppress"]
 )

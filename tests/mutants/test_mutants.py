@@ -106,6 +106,7 @@ def test_a_mutant_keeps_the_lines_of_others() -> None:
         compile(changed, mutant.path, "exec")
 
 
+@pytest.mark.slow
 def test_every_explanation_is_of_a_mutant() -> None:
     keys = {mutant.key for target in TARGETS.values() for mutant in mutants_of(target)}
     known = explanations()

@@ -54,7 +54,7 @@ def left() -> list[str]:
     return sorted(path.name for path in Path().iterdir() if path.name != "in.parquet")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("to", [
     ("anonymize", "o.csv"), ("anonymize", "o.parquet"), ("anonymize", "new.duckdb::t"),
     ("anonymize", "parts", "--partition-by", "injury"),

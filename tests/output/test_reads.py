@@ -45,7 +45,7 @@ def state() -> dict[str, str]:
     }
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("source", "to"), [
     ("lake/*.parquet", "lake/a.parquet"),
     ("lake/**/*.parquet", "lake/day=1/b.parquet"),
@@ -62,7 +62,7 @@ def test_a_file_that_a_pattern_finds(lake: Path, source: Any, to: str) -> None:
     assert state() == before
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("view", [
     "FROM 'lake/*.parquet'",
     "FROM read_parquet(['lake/a.parquet'])",
@@ -97,7 +97,7 @@ WORKED_OUT = (
 )
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("view", WORKED_OUT)
 def test_a_file_whose_name_a_view_works_out(
     con: duckdb.DuckDBPyConnection, lake: Path, view: str
@@ -114,7 +114,7 @@ def test_a_file_whose_name_a_view_works_out(
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("view", [
     "FROM read_parquet(['lake/a.parquet'], hive_partitioning := true)",
     "SELECT * FROM query_table('patients') WHERE age > (SELECT max(range) FROM range(1 + 1))",
@@ -159,6 +159,7 @@ def test_tables_and_folders_that_a_view_may_read(lake: Path, shell: Shell) -> No
     assert state() == before
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("frame", [
     lambda: pl.scan_parquet("lake/*.parquet").filter(pl.col("age") > 3),
     lambda: pads.dataset("lake/a.parquet"),
@@ -192,7 +193,7 @@ def test_a_database_that_is_open(tmp_path: Path) -> None:
                               quasi_identifiers=["a"])
 
 
-@pytest.mark.sample(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("to", [
     "lake/a.parquet", "lake/new.parquet", "linked.parquet",
 ])

@@ -37,7 +37,7 @@ from kanon_sql.plan.manifest import (
     fingerprint_sql,
 )
 from kanon_sql.plan.proof import facts_sql, numbers_sql
-from kanon_sql.plan.query import plan
+from kanon_sql.plan.query import plan, written
 from kanon_sql.udfs import FUNCTIONS as SIGNATURES
 from tests.plan.test_golden import CASES, COLUMNS, planned
 from tests.support.catalogs import MadeUp
@@ -168,6 +168,7 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
     yield plan("anonymize", "patients", asked, MadeUp({"patients": columns})).text
     unsure = plan("anonymize", "s.nobody", asked, MadeUp())
     yield resolved_sql(unsure.text, (), unsure.columns)
+    yield written("patients", {"k": 5}, MadeUp({"patients": columns})).text
     file = file_relation("out.parquet")
     yield from (digest_sql(file), fingerprint_sql(file), class_sizes_sql(file, ["age"]))
     assert copy_sql(f"({digest_sql(file)})", "out.parquet", "{}").startswith("COPY (WITH")

@@ -140,6 +140,7 @@ def is_far_from_the_worst(found: Columns) -> list[bool]:
             for key in ALGORITHMS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "holds"), [
     (1, is_superior), (2, is_often_better_at_random),
     (3, suffers_where_classes_drop), (4, is_far_from_the_worst),

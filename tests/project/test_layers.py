@@ -257,6 +257,7 @@ def changes(value: ast.AST | None) -> bool:
     return isinstance(value, (ast.Compare, ast.Constant, ast.Dict, ast.List, ast.Set))
 
 
+@pytest.mark.slow
 def test_what_a_process_keeps_is_told() -> None:
     """Names in lower case are no constants: each is state, and docs/architecture.md says why."""
     state = set()
@@ -369,6 +370,7 @@ def test_no_file_is_too_long_to_read() -> None:
                 assert lines <= (450 if folder == "tests" else 400), f"{path.name}: {lines} lines"
 
 
+@pytest.mark.slow
 def test_a_class_name_has_one_meaning() -> None:
     places: dict[str, list[str]] = {}
     for path in sorted((ROOT / "kanon_sql").rglob("*.py")):

@@ -61,6 +61,7 @@ def test_nothing_is_told_twice() -> None:
     assert len(set(steps)) == len(steps)
 
 
+@pytest.mark.slow
 def test_the_text_gives_what_the_call_gives() -> None:
     with over_adult(ROWS) as con:
         assert con.sql(text()).fetchall() == con.sql(CALL).fetchall()

@@ -91,6 +91,7 @@ def test_the_source_distribution_holds_what_a_build_needs_and_no_other(made: Pat
     assert {name for name in names if ".egg-info/" not in name} == sources | about
 
 
+@pytest.mark.slow
 def test_the_metadata_is_whole(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))

@@ -26,6 +26,7 @@ def columns(con: Connection) -> list[str]:
     return [name for name, *_ in con.execute("DESCRIBE all_types").fetchall() if name != "number"]
 
 
+@pytest.mark.slow
 def test_every_type_passes_as_it_is(con: Connection) -> None:
     """As a sensitive column with a model, and where nobody gives it a role."""
     for role in ("others := 'release'", f"sensitive := {columns(con)}"):

@@ -72,7 +72,7 @@ METHODS = {
 }
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", METHODS)
 def test_classes_are_few_enough_whatever_the_method(con: Connection, method: str) -> None:
     options = f"{PEOPLE}, method := '{method.partition(' ')[0]}'"
@@ -95,6 +95,7 @@ ONE = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", ONE)
 def test_classes_of_one_attribute_are_merged_to_classes_of_the_same_kind(
     con: Connection, method: str
@@ -152,7 +153,7 @@ WITH = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WITH)
 def test_it_goes_with_what_else_is_asked(con: Connection, case: str) -> None:
     people = PEOPLE if "effort" in WITH[case] else QUICK
@@ -185,6 +186,7 @@ def released_with_persons(con: Connection, options: str) -> list[tuple[Any, ...]
     ).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ["together", "apart"])
 def test_persons_count_and_not_their_rows(con: Connection, rows: str) -> None:
     options = f"entity_rows := '{rows}', max_average_risk := 0.1"
@@ -205,6 +207,7 @@ def test_persons_count_and_not_their_rows(con: Connection, rows: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entity", ["", ", entity := 'person'"])
 def test_each_part_keeps_it(con: Connection, entity: str) -> None:
     options = f"{QUICK}, within := ['site']{entity}, max_average_risk := 0.1"
@@ -271,6 +274,7 @@ def unenforced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     remembered.forget()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.usefixtures("unenforced")
 @pytest.mark.parametrize("more", [
     "", ", entity := 'person'", ", entity := 'person', entity_rows := 'apart'",
@@ -317,6 +321,7 @@ def test_calls_that_only_measure_do_not_take_it(con: Connection) -> None:
     assert "promises no class size, and nothing that max_average_risk asks for" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entity", [None, "person"])
 def test_a_file_proves_it_and_an_edit_is_seen(
     con: Connection, tmp_path: Path, entity: str | None

@@ -212,7 +212,7 @@ def check(con: Connection, case: str, calls: tuple[str, ...], options: str) -> N
     held("calls", case, {call: told(con, query(call, options)) for call in calls})
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("case", CASES)
 def test_calls_are_unchanged(con: Connection, case: str) -> None:
     check(con, case, *CASES[case])
@@ -252,7 +252,7 @@ def test_every_call_is_in_the_matrix() -> None:
 ANY_ORDER = ("l", "together", "ledger against absence", "within, a model", "sampling_weight")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ANY_ORDER)
 def test_no_order_of_rows_and_no_number_of_threads_changes_it(con: Connection, case: str) -> None:
     """What was recorded comes out of rows in another order, on other numbers of threads, anew."""
@@ -315,7 +315,7 @@ def test_no_way_of_running_a_query_changes_any_case(con: Connection, setting: st
     unchanged_under(con, setting, (*CASES, *SLOW_CASES))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", IN_FILES)
 def test_files_are_unchanged(con: Connection, tmp_path: Path, case: str) -> None:
     """Every file, its columns and its rows in their order, and the metrics."""

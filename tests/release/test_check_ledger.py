@@ -78,6 +78,7 @@ STAY: list[tuple[str, list[int | None], str]] = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("attacker", "labels", "expected"), STAY)
 def test_everybody_has_k_alike_over_both_releases(
     con: Connection, attacker: str, labels: list[int | None], expected: str
@@ -114,6 +115,7 @@ def test_values_of_another_type_are_not_mixed_with_published_ones(con: Connectio
     assert "would publish values of other types" in refusal(con, ON, Given(FIRST))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("attacker", "labels", "kept"), [
     ("knows_presence", FIRST, True),
     # who stays in class 1 has one disease, those who come to it have another
@@ -188,6 +190,7 @@ FAULTY: list[tuple[str, str]] = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("faulty", "expected"), FAULTY)
 def test_a_ledger_with_a_fault_is_refused(con: Connection, faulty: str, expected: str) -> None:
     fill(con)

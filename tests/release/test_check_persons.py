@@ -34,6 +34,7 @@ def test_classes_of_k_persons_pass(con: Connection) -> None:
     assert refusal(con, TOGETHER.also(k=3), Given([0] * 8 + [1] * 3)) == ""
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("call", "labels", "said"), [
     (TOGETHER, [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1], "has 1 persons, fewer than k = 2"),
     (APART, [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1], "has 1 persons, fewer than k = 2"),

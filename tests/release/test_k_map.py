@@ -90,6 +90,7 @@ def con() -> Iterator[Connection]:
     remembered.forget()
 
 
+@pytest.mark.slow
 @often(25)
 @given(
     seed=st.integers(0, 10**6), many=st.integers(4, 40), beyond=st.integers(0, 60),
@@ -139,7 +140,7 @@ MORE = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", MORE)
 def test_it_goes_with_what_else_is_asked(con: Connection, case: str) -> None:
     rows, population = make(con)
@@ -198,6 +199,7 @@ def _none() -> Any:
     return prepare.np.zeros((0, 0), prepare.np.int64)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.usefixtures("unenforced")
 @pytest.mark.parametrize("call", ["anonymize", "anonymize_metrics", "anonymize_clusters",
                                   "suppressed_rows", "anonymize_manifest"])
@@ -226,6 +228,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("options", REFUSED)
 def test_what_cannot_be_kept_is_refused_in_a_sentence(con: Connection, options: str) -> None:
     make(con)
@@ -253,6 +256,7 @@ def test_a_whole_type_of_number_is_compared_with_another(con: Connection) -> Non
     assert min(counts(con, call, rows, population)) >= 5
 
 
+@pytest.mark.slow
 def test_a_file_states_it(con: Connection, tmp_path: Path) -> None:
     make(con)
     path = tmp_path / "out.parquet"

@@ -94,7 +94,7 @@ def test_both_promises_hold_over_random_lives(con: duckdb.DuckDBPyConnection) ->
         assert classes == published
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("against", ["presence", "absence"])
 def test_every_row_is_accounted_for(con: duckdb.DuckDBPyConnection, against: str) -> None:
     fill(con, list(range(60)), 1)
@@ -209,7 +209,7 @@ def test_in_every_form(con: duckdb.DuckDBPyConnection, more: str) -> None:
     assert found["total_il_grouping"] >= 0.0
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["bounds", "interval"])
 def test_newcomers_join_only_what_covers_them(con: duckdb.DuckDBPyConnection, form: str) -> None:
     """In lists and ranges that can be looked into: everybody is within what is published."""

@@ -48,7 +48,7 @@ SAME = {
 """What says the same of the numbers, and the quasi-identifiers there."""
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("change", SAME)
 def test_the_same_in_another_way_gives_the_same_classes(
@@ -110,6 +110,7 @@ def sse(con: Connection, relation: str, k: int) -> float:
     return float(value)
 
 
+@pytest.mark.slow
 def test_what_must_not_get_worse_does_not(con: Connection) -> None:
     """The optimum of one number: with every row twice, and with a smaller k."""
     con.execute("CREATE OR REPLACE TABLE changed AS FROM t UNION ALL FROM t")

@@ -125,7 +125,7 @@ def test_a_release_that_misses_a_model_does_not_come_out(
         assert f"for the column '{model.column}'" in said and "bug of the method" in said
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("nulls", ["worst", "value"])
 @pytest.mark.parametrize("asked", ASKED)
 def test_metrics_tell_what_was_asked_and_what_the_worst_class_has(
@@ -148,6 +148,7 @@ def test_metrics_tell_what_was_asked_and_what_the_worst_class_has(
     assert told["constraint_loss"] is not None
 
 
+@pytest.mark.slow
 def test_a_hierarchy_of_a_sensitive_column_says_what_is_near(con: Connection) -> None:
     con.execute("CREATE OR REPLACE TABLE groups AS SELECT 'd' || i AS level0, "
                 "CASE WHEN i < 2 THEN 'low' ELSE 'high' END AS level1, '*' AS level2 "

@@ -135,7 +135,7 @@ EDGES = {
 }
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", FLAT)
 @pytest.mark.parametrize("edge", EDGES)
 def test_tables_at_the_edge(con: Connection, kind: str, edge: str) -> None:
@@ -151,6 +151,7 @@ MIXED = [NUMBERS[i] for i in (0, 0, 1, 1, 2, 4, 6, 6, 7, 0, 1, 1)] + [None, None
 OF_THREE = [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 0, 1, 2]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", KINDS)
 def test_three_classes_of_few_rows(con: Connection, kind: str) -> None:
     """Each model on the same rows: with ties, a value in all classes, and missing ones."""

@@ -77,7 +77,7 @@ def counts(con: Connection, released: str, columns: Sequence[str]) -> list[int]:
 # --- each part is a release of its own ------------------------------------------------------------
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [
     *(f"k := 4, method := '{name}'" for name in OF_RECORDS),
     "method := 'pairs', k := 2",
@@ -129,6 +129,7 @@ def test_k_holds_in_each_part_and_every_row_comes_out(con: Connection, options: 
         assert least <= released[day] <= there
 
 
+@pytest.mark.slow
 def test_without_within_parts_have_less(con: Connection) -> None:
     con.execute(
         "CREATE OR REPLACE TABLE released AS FROM anonymize('visits', k := 4, quasi_identifiers := "

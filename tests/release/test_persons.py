@@ -65,6 +65,7 @@ def check_persons(case: Visits, table: pa.Table) -> Crowds:
     return crowds
 
 
+@pytest.mark.slow
 @often(120)
 @given(case=visits())
 def test_every_class_has_k_persons(base: Connection, case: Visits) -> None:

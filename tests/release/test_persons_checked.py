@@ -329,6 +329,7 @@ def test_a_named_column_passes_and_is_spoken_of(
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_quasi_identifiers_that_nobody_named_are_looked_at_by_persons(con: Connection) -> None:
     rows = tables.fetch(con, "FROM anonymize('visits', k := 4, entity := 'patient', "
                              "sensitive := ['disease'])")

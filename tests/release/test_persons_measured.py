@@ -80,6 +80,7 @@ def test_persons_are_those_of_the_rows(con: Connection, table: str, options: str
     assert (came + lacking == everybody) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ["together", "apart"])
 def test_persons_of_a_part_are_those_of_its_rows(con: Connection, rows: str) -> None:
     options = f", within := ['site'], suppress := 0.04, entity_rows := '{rows}'"

@@ -98,6 +98,7 @@ def test_a_mean_lies_on_the_nearest_step_of_its_column(con: Connection) -> None:
             assert abs(found - mean) <= step / 2 + 2 * off, name
 
 
+@pytest.mark.slow
 def test_columns_keep_their_types(con: Connection) -> None:
     create(con, COLUMNS)
     con.execute("CREATE TABLE released AS FROM anonymize('t', k=4, sensitive=['row_id'])")
@@ -130,6 +131,7 @@ def test_no_mean_of_many_is_biased(con: Connection) -> None:
     assert abs(bias[0]) < 0.05 and abs(bias[1]) < 0.005
 
 
+@pytest.mark.slow
 def test_the_precision_is_that_of_all_rows(con: Connection, tmp_path: Path) -> None:
     """So that it says nothing of a class, a part or a block."""
     con.execute("CREATE TABLE t AS SELECT (i % 2)::VARCHAR AS part, "
@@ -148,6 +150,7 @@ def test_the_precision_is_that_of_all_rows(con: Connection, tmp_path: Path) -> N
     assert sorted(from_files) == sorted(in_parts)
 
 
+@pytest.mark.slow
 def test_blocks_of_files_have_the_precision_of_all(con: Connection, tmp_path: Path) -> None:
     create(con, COLUMNS, 900)
     con.execute(f"COPY t TO '{tmp_path}/t.parquet'")

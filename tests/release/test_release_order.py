@@ -63,7 +63,7 @@ def swap(con: Connection, columns: Sequence[str], seed: int, within: Sequence[An
     con.unregister("swapped")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", OF_RECORDS)
 def test_the_order_tells_nothing_about_the_dropped_identifiers(
     con: Connection, method: str
@@ -74,7 +74,7 @@ def test_the_order_tells_nothing_about_the_dropped_identifiers(
     assert arrow_bytes(released(con, k=5, method=method, seed=7)) == arrow_bytes(before)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("class_id", [False, True])
 @pytest.mark.parametrize("method", OF_RECORDS)
 def test_who_in_a_class_has_which_sensitive_value_can_not_be_told_even_with_the_seed(
@@ -230,6 +230,7 @@ def test_equal_quasi_identifiers_are_not_sorted_by_the_sensitive_value(
     assert min(kinds) >= 2 and sum(kinds) / len(kinds) > 3
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("method", DIVIDING)
 def test_equal_rows_of_unequal_blocks_are_not_sorted_by_the_sensitive_value(
     con: Connection, method: str

@@ -152,7 +152,7 @@ def test_a_hierarchy_is_suggested_by_type_and_writing(con: duckdb.DuckDBPyConnec
     assert named["name"]["suggested_hierarchy"] == "cover"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind])
 def test_what_is_suggested_can_be_used(con: duckdb.DuckDBPyConnection, name: str) -> None:
     con.execute(WRITTEN)

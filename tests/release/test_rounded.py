@@ -56,6 +56,7 @@ def types(con: Connection, relation: str) -> list[Any]:
     return con.execute(f"SELECT column_name, column_type FROM (DESCRIBE {relation})").fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [COLUMNS, HUGE])
 def test_every_column_keeps_its_type(con: Connection, columns: dict[str, str]) -> None:
     source(con, columns)
@@ -133,7 +134,7 @@ def test_weights_count(con: Connection) -> None:
     assert con.execute(call.format("rounded")).fetchall() == [(29, "BIGINT")]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["optimal_1d", "ordered", "r_gather", "k_member"])
 def test_other_methods(con: Connection, method: str) -> None:
     con.execute("CREATE TABLE t AS SELECT i * i % 97 AS a FROM range(60) AS r(i)")

@@ -319,7 +319,7 @@ def test_what_was_prepared_before_is_refused_after(con: Connection) -> None:
 # --- types and settings ---------------------------------------------------------------------------
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["VARCHAR", "ENUM ('q')", "INTEGER", "STRUCT(a INTEGER)"])
 def test_a_type_of_the_database_has_no_effect(
     con: Connection, right: dict[str, str], body: str
@@ -344,7 +344,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_setting_changes_no_answer(right: dict[str, str], setting: str) -> None:
     value: Any = SETTINGS[setting]

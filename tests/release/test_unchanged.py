@@ -211,7 +211,7 @@ def test_every_method_is_in_the_matrix() -> None:
     assert set(METHODS) == set(REGISTRY)
 
 
-@pytest.mark.sample(14)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("case", CASES)
 def test_release_clusters_and_metrics_are_unchanged(
     con: duckdb.DuckDBPyConnection, case: str

@@ -311,6 +311,7 @@ def heading(found: Page) -> str:
     return " ".join(found.text.split()).split(" rows are released.")[0]
 
 
+@pytest.mark.slow
 def test_the_headline_follows_the_worst_finding(con: Con, tmp_path: Path) -> None:
     """k is kept by all of them: it speaks of the generalized columns alone."""
     assert "✓ Every released row looks like at least" in heading(page(con, tmp_path, **CALL))

@@ -20,6 +20,7 @@ Con = duckdb.DuckDBPyConnection
 CALL: dict[str, Any] = {"k": 5, "sensitive": ["disease"], "identifiers": ["name"]}
 
 
+@pytest.mark.slow
 def test_the_first_screen_says_who_decided_each_role(con: Con, tmp_path: Path) -> None:
     for column in ("age", "job", "zip"):
         con.execute(f"COMMENT ON COLUMN patients.{column} IS 'kanon: quasi_identifier'")
@@ -69,6 +70,7 @@ def test_roles_of_a_file_are_decided_by_it(con: Con, shell: Shell, roles: str) -
     assert "kanon.toml, line " in shell.err
 
 
+@pytest.mark.slow
 def test_attacks_are_told_with_their_control(con: Con, tmp_path: Path) -> None:
     con.execute("CREATE TABLE many AS SELECT * REPLACE ((age + n) % 90 AS age) "
                 "FROM patients, range(5) AS five(n)")
@@ -88,6 +90,7 @@ def test_attacks_are_told_with_their_control(con: Con, tmp_path: Path) -> None:
         kanon_sql.report("many", to=tmp_path / "r.html", con=con, evidence="yes", **CALL)
 
 
+@pytest.mark.slow
 def test_an_attack_above_the_limit_is_the_headline(tmp_path: Path) -> None:
     rows = pa.table({"age": [i % 60 for i in range(900)], "score": range(900)})
     made = kanon_sql.report(

@@ -74,6 +74,7 @@ def test_other_options_group_again(
     assert len(count) == 2
 
 
+@pytest.mark.slow
 def test_a_changed_value_groups_again(con: duckdb.DuckDBPyConnection, count: list[int]) -> None:
     con.execute("FROM anonymize('patients', k=5)").fetchall()
     con.execute("UPDATE patients SET age = age + 1 WHERE age = 20")
@@ -95,6 +96,7 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(remembered._kept) == kept
 
 
+@pytest.mark.slow
 def test_the_seconds_of_labels_are_those_of_when_they_were_made(
     con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

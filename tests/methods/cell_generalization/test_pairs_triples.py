@@ -162,7 +162,7 @@ def test_equal_records_share_classes_that_cost_nothing(k: int) -> None:
         assert found.facts["lower_bound"] == 0.0
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("k", METHODS)
 def test_neighbours_take_larger_tables_without_a_guarantee(k: int) -> None:
     rng = np.random.default_rng(7)

@@ -38,6 +38,7 @@ def figure_1(con: Connection) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", CENTERED)
 def test_the_clusters_of_figure_1(con: Connection, figure_1: str, method: str) -> None:
     clusters = con.execute(
@@ -217,6 +218,7 @@ def test_null_equals_null_where_rows_are_counted(con: Connection) -> None:
     assert set(told.values()) == {None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", ["median", "centroid"])
 def test_values_that_rows_of_a_class_have_are_counted(
     places: Connection, representation: str

@@ -243,6 +243,7 @@ def adult(rows: int, distinct: bool = False, numbered: bool = False) -> LossPoin
     )
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("options", VARIANTS[:6])
 @pytest.mark.parametrize("distinct", [False, True])
 def test_equals_reference_on_adult(distinct: bool, options: Mapping[str, Any]) -> None:
@@ -318,7 +319,7 @@ def _nearest_scan(points: LossPoints, k: int) -> Labels:
     return labels
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_a_plain_scan_on_all_kinds(kind: str, distinct: bool) -> None:

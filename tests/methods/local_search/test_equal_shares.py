@@ -44,6 +44,7 @@ def test_two_classes_that_have_the_shares_stay_as_they_are() -> None:
     assert np.array_equal(labels == labels[0], given == given[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Points, LossPoints])
 def test_two_huge_classes_are_made_without_a_search(kind: type[Points]) -> None:
     points = records(kind, 40_004, 30_002)

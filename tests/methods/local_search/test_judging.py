@@ -158,6 +158,7 @@ def test_few_records_are_searched_alike_by_squared_errors(task: Any, size: int) 
     alike_on_threads(task, size)
 
 
+@pytest.mark.slow
 @often(60)
 @given(test_refine_loss.tasks(), st.sampled_from([1, 5, 256]))
 def test_few_records_are_searched_alike_by_loss(task: Any, size: int) -> None:

@@ -59,6 +59,7 @@ def test_what_was_looked_at_needs_no_second_look_in_refine(
     assert np.array_equal(noted, refine(points, labels, K, 20_000, None, Watch()).labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", [Points, LossPoints])
 def test_a_cleared_group_is_as_one_that_all_have_left(plain: Any) -> None:
     draw = np.random.default_rng(0)

@@ -143,6 +143,7 @@ def test_rows_in_are_rows_released_and_rows_suppressed(outliers: Connection, met
     assert clusters.fetchall() == [(found["rows_released"],)]
 
 
+@pytest.mark.slow
 def test_rows_left_out_for_nulls_are_listed_too(outliers: Connection) -> None:
     outliers.execute("UPDATE t SET a = NULL WHERE secret % 100 = 3")
     listed = outliers.sql(

@@ -122,6 +122,7 @@ def test_optimal_by_exact_arithmetic(case: tuple[list[float], int]) -> None:
     check_optimal(*case)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("k", (2, 3, 7, 10, 64, 150))
 @pytest.mark.parametrize("spread", (1.0, 1e-3))
 def test_large_values_with_small_differences(k: int, spread: float) -> None:

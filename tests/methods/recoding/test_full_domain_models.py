@@ -54,6 +54,7 @@ def keeps(points: LossPoints, name: str, released: list[Node]) -> bool:
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", MODELS)
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(

@@ -56,6 +56,7 @@ def shown(values: list[str | None], interval: bool) -> str | None:
     return f"[{known[0]}, {known[-1]}]" if interval else "{" + ", ".join(known) + "}"
 
 
+@pytest.mark.slow
 @often(60)
 @given(column=columns(), method=st.sampled_from(LABELS))
 def test_a_class_releases_its_values_and_has_k_rows(
