@@ -114,8 +114,11 @@ def diameters(points: LossPoints, labels: Labels, watch: Watch) -> Floats:
     Raises:
         StoppedError: the watch was asked to stop.
     """
+    return _diameters_of(distinct_members(points, labels), points, watch)
+
+
+def _diameters_of(members: Members, points: LossPoints, watch: Watch) -> Floats:
     load_kernels()
-    members = distinct_members(points, labels)
     result = np.zeros(len(members.starts) - 1)
     scale = np.where(points.limit > 0, points.scale, 0.0)
     _diameters(members, scale, points.cap, result, watch.beat())
@@ -149,7 +152,7 @@ def intra_cluster_distance(
 
     Source: byun2006, definition 3, item 4. Raises StoppedError when the watch was asked to stop.
     """
-    *_, starts = distinct_members(points, labels)
-    if float(np.sum(np.diff(starts).astype(np.float64) ** 2)) > MOST_COMPARED:
+    members = distinct_members(points, labels)
+    if float(np.sum(np.diff(members.starts).astype(np.float64) ** 2)) > MOST_COMPARED:
         return None
-    return rows_times(np.bincount(labels), diameters(points, labels, watch or Watch()))
+    return rows_times(np.bincount(labels), _diameters_of(members, points, watch or Watch()))

@@ -19,6 +19,7 @@ from kanon_sql.measure.ncp import attribute_ncp
 from kanon_sql.measure.verbatim import original_values
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.geometry import Classes
+from kanon_sql.points.by_label import renumbered
 from kanon_sql.points.losses import information_loss, sse, sst, total_il
 from kanon_sql.points.points import Floats, Labels, Points
 
@@ -122,9 +123,11 @@ def _information(
     facts["total_distinct"] = total_il(part, labels) + out * weights
     plain = encoded.losses(weighted=False)
     # rows that are not released stand alone, where they lose nothing, but count as values
-    alone = np.arange(rows) + len(labels)
-    alone[released] = labels
-    whole = np.unique(alone, return_inverse=True)[1].reshape(-1)
+    whole = labels
+    if out:
+        alone = np.arange(rows) + len(labels)
+        alone[released] = labels
+        whole = renumbered(alone)[1]
     nominal = [a for a in encoded.attributes if isinstance(a, Categorical)]
     starts = np.cumsum([0, *(a.nodes.shape[1] for a in nominal)]).tolist()
     trees = [start for start, a in zip(starts, nominal, strict=False) if a.in_tree]

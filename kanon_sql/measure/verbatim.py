@@ -34,8 +34,12 @@ def _merged(centers: Floats, labels: Labels) -> Labels:
     """The number of the released class of each row: classes that release the same are one."""
     firsts = np.zeros(int(labels.max()) + 1, np.int64)
     firsts[labels] = np.arange(len(labels))
-    _, numbers = np.unique(centers[firsts], axis=0, return_inverse=True)
-    return np.asarray(numbers.reshape(-1)[labels], dtype=np.int64)
+    released = centers[firsts]
+    order = np.lexsort(released.T)
+    fresh = np.any(released[order[1:]] != released[order[:-1]], axis=1)
+    numbers = np.zeros(len(order), np.int64)
+    numbers[order[1:]] = np.cumsum(fresh)
+    return numbers[labels]
 
 
 def original_values(

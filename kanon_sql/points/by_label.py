@@ -29,3 +29,26 @@ def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     ordered = np.sort(numbers)
     first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
     return np.asarray(ordered[first])
+
+
+def renumbered(numbers: Labels) -> tuple[Labels, Labels, Labels]:
+    """Whole numbers as 0, 1, ... in their order, as ``numpy.unique`` gives them.
+
+    Args:
+        numbers: int64, shape (n,).
+
+    Returns:
+        The m different ones, ascending; of each of all n its place among them; of each of the m the
+        first of the n.
+    """
+    low = int(numbers.min(initial=0))
+    if len(numbers) == 0 or int(numbers.max()) - low > 4 * len(numbers):
+        known, first, places = np.unique(numbers, return_index=True, return_inverse=True)
+        return known, places.reshape(-1), first
+    above = numbers - low
+    known = np.flatnonzero(np.bincount(above))
+    places = np.zeros(int(above.max()) + 1, np.int64)
+    places[known] = np.arange(len(known))
+    labels, first = places[above], np.zeros(len(known), np.int64)
+    first[labels[::-1]] = np.arange(len(labels))[::-1]  # of equal ones the last assigned stays
+    return known + low, labels, first

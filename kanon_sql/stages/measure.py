@@ -27,6 +27,7 @@ from kanon_sql.measure.in_words import (
 from kanon_sql.measure.released import ReleasedForm, box_array, released_losses
 from kanon_sql.methods import GroupTask
 from kanon_sql.names import caseless
+from kanon_sql.points.by_label import renumbered
 from kanon_sql.points.points import Floats, Labels
 from kanon_sql.stages.labels import UNKNOWN, held
 
@@ -132,14 +133,12 @@ def measure_rows(
     trees: Mapping[str, Tree] | None = None,
 ) -> tuple[dict[str, Any], Labels, Floats]:
     """The losses of labelled rows, the classes, and the radius of each; class -1 is suppressed."""
-    classes, first, labels = np.unique(
-        rows.numbers("class"), return_index=True, return_inverse=True
-    )
+    classes, labels, first = renumbered(rows.numbers("class"))
     # rows that look alike stand by class: else the order in which they came in would say in which
     # order the losses of classes are added up
-    rows = replace(rows, fields={**rows.fields, "apart": labels.reshape(-1).astype(np.uint64)})
+    rows = replace(rows, fields={**rows.fields, "apart": labels.astype(np.uint64)})
     encoded = encode(rows, columns, replace(task, distance="sse"), trees or {})
-    labels = labels.reshape(-1) - int(np.sum(classes < 0))
+    labels = labels - int(np.sum(classes < 0))
     alike = rows.numbers("alike")[first[classes >= 0]]
     classes = classes[classes >= 0]
     facts, radii = measure(

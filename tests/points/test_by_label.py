@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kanon_sql.points.by_label import distinct, label_order
+from kanon_sql.points.by_label import distinct, label_order, renumbered
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -21,3 +23,13 @@ def test_numbers_stand_once_each(seed: int) -> None:
     rng = np.random.default_rng(seed)
     numbers = rng.integers(-3, rng.choice([1, 50, 2**62]), rng.integers(0, 300))
     assert distinct(numbers).tolist() == sorted(set(numbers.tolist()))
+
+
+@given(st.lists(st.integers(-3, 12) | st.integers(-(2**62), 2**62)))
+def test_numbers_are_renumbered_as_numpy_does(some: list[int]) -> None:
+    numbers = np.array(some, np.int64)
+    known, first, places = np.unique(numbers, return_index=True, return_inverse=True)
+    for ours, theirs in zip(
+        renumbered(numbers), (known, places.reshape(-1), first), strict=True
+    ):
+        assert ours.tolist() == theirs.tolist()
