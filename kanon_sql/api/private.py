@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import duckdb
 
+from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.call.relation import find_relation
 from kanon_sql.duckdb.session import Session
-from kanon_sql.errors import OptionError
+from kanon_sql.errors import OptionError, ReleaseError
 from kanon_sql.output.whole import beside
 
+STAYS = (
+    "The release can't be written to {!r}, and the table {!r} has its private part. Delete that "
+    "row, and make the release again."
+)
 PLACES = "Name a file that ends in .json, or with con a table."
 
 
@@ -41,43 +47,80 @@ def refuse_private(private: Any, con: Any, path: Path) -> None:
         raise OptionError(f"private names {str(private)!r}, where no file can be. {PLACES}")
 
 
-def open_table(session: Session, private: Any, path: Path, record: Mapping[str, Any]) -> None:
-    """Puts the private part into the table, inside of the transaction of the release."""
-    if private is None or is_json(private):
-        return
-    table = find_relation(private, session.catalog).sql
-    row = [path.name, record["manifest_sha256"], json.dumps(record)]
-    try:
-        session.con.execute(
-            f"CREATE TABLE IF NOT EXISTS {table} "
-            "(file VARCHAR, manifest_sha256 VARCHAR, private JSON)"
-        )
-        session.con.execute(
-            f"INSERT INTO {table} (file, manifest_sha256, private) VALUES (?, ?, ?)", row
-        )
-    except duckdb.Error:
-        raise OptionError(
-            f"private names {private!r}, which is not a table with the columns file, "
-            "manifest_sha256 and private. Name a new table, which is then created."
-        ) from None
+class PrivatePart:
+    """Puts the private part of a release where it goes, and takes it back if the file can't get its
+    name: what stood in a file of that name stands there again, since it is what proves the release
+    that stays, and a table has no row of a release that isn't there."""
 
+    def __init__(self, con: duckdb.DuckDBPyConnection, private: Any, path: Path) -> None:
+        """
+        Args:
+            con: which has the table, if it goes to one.
+            private: where it goes; None for nowhere.
+            path: the file of the release.
+        """
+        self._con, self._private, self._path = con, private, path
+        self._place = Path(private).resolve() if private is not None and is_json(private) else None
+        self._before = _bytes_of(self._place)
+        self._table: str | None = None
+        self._text = ""
+        self._begins = self._stays = False
 
-@contextmanager
-def restored(private: Any) -> Iterator[None]:
-    """What stood in the file of the private part stands there again if what is done meanwhile
-    fails: it is what proves the release that stays."""
-    place = Path(private).resolve() if private is not None and is_json(private) else None
-    before = _bytes_of(place)
-    try:
-        yield
-    except BaseException:
-        if place is not None and _bytes_of(place) != before:
+    def __enter__(self) -> PrivatePart:
+        return self
+
+    def put(self, session: Session, record: Mapping[str, Any]) -> None:
+        """Puts it there, inside of the transaction of the release."""
+        if self._private is None:
+            return
+        if self._place is not None:
+            _write_private(self._place, (json.dumps(record, indent=1) + "\n").encode())
+            return
+        relation, self._text = find_relation(self._private, session.catalog), json.dumps(record)
+        self._table = relation.sql
+        self._begins = session.missing([ReferencedRelation(relation, "")]) is not None
+        try:
+            self._con.execute(
+                f"CREATE TABLE IF NOT EXISTS {self._table} "
+                "(file VARCHAR, manifest_sha256 VARCHAR, private JSON)"
+            )
+            self._con.execute(
+                f"INSERT INTO {self._table} (file, manifest_sha256, private) VALUES (?, ?, ?)",
+                [self._path.name, record["manifest_sha256"], self._text],
+            )
+        except duckdb.Error:
+            raise OptionError(
+                f"private names {self._private!r}, which is not a table with the columns file, "
+                "manifest_sha256 and private. Name a new table, which is then created."
+            ) from None
+
+    def is_committed(self) -> None:
+        """The transaction of the release has ended well."""
+        self._stays = self._table is not None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is None:
+            return
+        if self._place is not None and _bytes_of(self._place) != self._before:
             with suppress(OSError):
-                if before is None:
-                    place.unlink()
+                if self._before is None:
+                    self._place.unlink()
                 else:
-                    _write_private(place, before)
-        raise
+                    _write_private(self._place, self._before)
+        if not self._stays:  # the transaction took the row with it
+            return
+        try:
+            self._con.execute(f"DELETE FROM {self._table} WHERE private = ?::JSON", [self._text])
+            ((left,),) = self._con.execute(
+                f"SELECT system.main.count(*) FROM {self._table}"
+            ).fetchall()
+            if self._begins and left == 0:
+                self._con.execute(f"DROP TABLE {self._table}")
+        except duckdb.Error:
+            raise ReleaseError(STAYS.format(str(self._path), self._private)) from None
 
 
 def _bytes_of(place: Path | None) -> bytes | None:
@@ -86,14 +129,6 @@ def _bytes_of(place: Path | None) -> bytes | None:
     with suppress(OSError):
         return place.read_bytes()
     return None
-
-
-def write_private(private: Any, record: Mapping[str, Any]) -> None:
-    """Writes the private part to its file, which nobody else may read."""
-    if private is None or not is_json(private):
-        return
-    text = json.dumps(record, indent=1) + "\n"
-    _write_private(Path(private).resolve(), text.encode())
 
 
 def _write_private(place: Path, text: bytes) -> None:

@@ -16,13 +16,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql.api.ledger_entry import Entered, enter, entry_of, unmoved
-from kanon_sql.api.private import (
-    is_json,
-    open_table,
-    refuse_private,
-    restored,
-    write_private,
-)
+from kanon_sql.api.private import PrivatePart, is_json, refuse_private
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation, is_url
 from kanon_sql.duckdb.refused import telling
@@ -116,7 +110,8 @@ def write_release(
             reads.refuse_file("private", Path(private).resolve(), "it")
         entry = entry_of(session, con, options.get("ledger"), held)
         with (
-            restored(private), Entered(session.con, entry, str(path)) as entered,
+            PrivatePart(session.con, private, path) as part,
+            Entered(session.con, entry, str(path)) as entered,
             beside(path) as draft,
         ):
             with unmoved(entry), transaction(session.con):
@@ -136,10 +131,10 @@ def write_release(
                     "input_sha256": salted(salt, input_digest(session, source)),
                     "ledger_sha256": ledger,
                 }
-                open_table(session, private, path, record)
                 # last of all that can fail but for the end of the transaction
-                write_private(private, record)
+                part.put(session, record)
             entered.is_committed()
+            part.is_committed()
     return Written(str(path), manifest, record, marks)
 
 

@@ -105,7 +105,7 @@ def test_a_refusal_leaves_the_old_file(con: Connection) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, duckdb.IOException("full"), MemoryError])
-@pytest.mark.parametrize("place", ["input_digest", "write_private", "open_table"])
+@pytest.mark.parametrize("place", ["input_digest", "PrivatePart"])
 def test_whatever_happens_late_the_old_file_stays_and_no_other(
     con: Connection, monkeypatch: pytest.MonkeyPatch, failure: Any, place: str
 ) -> None:
@@ -115,7 +115,10 @@ def test_whatever_happens_late_the_old_file_stays_and_no_other(
         assert len(files()) == 2  # the draft is there by then
         raise failure
 
-    monkeypatch.setattr(writing, place, fail)
+    if place == "PrivatePart":
+        monkeypatch.setattr(writing.PrivatePart, "put", fail)
+    else:
+        monkeypatch.setattr(writing, place, fail)
     with pytest.raises((KeyboardInterrupt, duckdb.IOException, MemoryError)):
         kanon_sql.release(con, "patients", to="out.parquet", private="parts", **CALL)
     assert Path("out.parquet").read_bytes() == before
@@ -300,6 +303,28 @@ def test_the_private_part_goes_to_a_table(con: Connection) -> None:
     ]
     assert parts[0].private["salt"] != parts[1].private["salt"]
     assert parts[0].private["input_sha256"] != parts[1].private["input_sha256"]
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_a_table_has_no_private_part_of_a_file_that_could_not_get_its_name(
+    con: Connection, monkeypatch: pytest.MonkeyPatch, begins: bool
+) -> None:
+    if not begins:
+        kanon_sql.release(con, "patients", to="first.parquet", private="parts", **CALL)
+    digest = writing.input_digest
+
+    def meanwhile(*given: Any) -> str:
+        """Somebody makes a folder of that name, which no file can replace."""
+        Path("out.parquet").mkdir(exist_ok=True)
+        return digest(*given)
+
+    monkeypatch.setattr(writing, "input_digest", meanwhile)
+    with pytest.raises(kanon_sql.DataError, match=r"out\.parquet"):
+        kanon_sql.release(con, "patients", to="out.parquet", private="parts", **CALL)
+    tables = {name for (name,) in con.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    assert tables == {"patients"} | (set() if begins else {"parts"})
+    if not begins:
+        assert con.execute("SELECT file FROM parts").fetchall() == [("first.parquet",)]
 
 
 @pytest.mark.sample(1)

@@ -99,7 +99,7 @@ def test_a_refused_release_leaves_the_ledger_as_it_was(
     before = entries(con)
     with pytest.raises(OptionError, match="larger k"):
         kanon_sql.release(con, "now", to="2.parquet", **(CALL | {"k": 3}))
-    monkeypatch.setattr(writing, "write_private", stop)
+    monkeypatch.setattr(writing.PrivatePart, "put", stop)
     with pytest.raises(KeyboardInterrupt):
         go_on(con)
     assert entries(con) == before
@@ -122,8 +122,8 @@ def test_a_ledger_that_moved_meanwhile(
     other.execute("CREATE OR REPLACE VIEW now AS FROM people WHERE id >= 2")
     write, waiting = writing._write, [True]
 
-    def meanwhile(*given: Any) -> None:
-        write(*given)
+    def meanwhile(*given: Any) -> Any:
+        manifest = write(*given)
         if waiting and waiting.pop():
             if how == "release":
                 kanon_sql.release(other, "now", to="other.parquet", **CALL)
@@ -132,6 +132,7 @@ def test_a_ledger_that_moved_meanwhile(
                     f"{name} := {value!r}" for name, value in CALL.items()
                 )
                 other.execute(f"INSERT INTO releases FROM anonymize_ledger('now', {call})")
+        return manifest
 
     monkeypatch.setattr(writing, "_write", meanwhile)
     with pytest.raises(ReleaseError, match="the ledger 'releases' changed while it was made"):
