@@ -21,7 +21,7 @@ from kanon_sql.duckdb.session import ENUM, Session, bound
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.output.durable import sync, sync_names
-from kanon_sql.output.faults import write_fault, writing
+from kanon_sql.output.faults import holds_anything, write_fault, writing
 from kanon_sql.output.reads import Reads
 from kanon_sql.output.whole import beside, folder_beside
 
@@ -133,7 +133,7 @@ def _table(path: str, table: str) -> Target:
 def _parted(text: str, by: Sequence[str], overwrite: bool) -> Path:
     """The folder of a release that is parted; one that is there has nothing else in it."""
     path = Path(text).resolve()
-    if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not overwrite)):
+    if path.exists() and (not path.is_dir() or (holds_anything(path) and not overwrite)):
         raise OptionError(
             f"{text!r} already exists. Name a new or an empty folder, or say --overwrite, which "
             "replaces the partitions that are written."
@@ -233,7 +233,7 @@ def _refuse_read(session: Session, source: InputSource, place: Target, reads: Re
     if place.kind == "folder":
         parted = place.path.joinpath(*(f"{column}=value" for column in place.by))
         reads.refuse_folder(place.path, [parted / f"data_0.{place.format}"])
-        if place.path.exists() and any(place.path.iterdir()):
+        if holds_anything(place.path):
             reads.refuse_untold("-o", place.path, "Name a new folder")
     elif place.kind == "file":
         reads.refuse_file("-o", place.path)
@@ -297,7 +297,7 @@ def _into_folder(
                 f"COPY {rows} TO {literal(str(draft))} ({options}, PARTITION_BY ({parted}))",
             )
         sync(draft)
-        if not place.path.exists() or not any(place.path.iterdir()):
+        if not holds_anything(place.path):
             if place.path.exists():
                 place.path.rmdir()
             draft.replace(place.path)

@@ -247,6 +247,10 @@ class Session:
                 bound(self.con, f"FROM {one.relation.sql}")
             except (duckdb.CatalogException, duckdb.IOException):
                 return one
+            except duckdb.InterruptException:
+                # what DuckDB says of the next query where a file could not be opened in this
+                # transaction: nothing is known, and what was refused first counts
+                return None
         return None
 
 

@@ -21,6 +21,7 @@ from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import DataError, OptionError
 from kanon_sql.files.state import NAME
 from kanon_sql.output.durable import sync, sync_names
+from kanon_sql.output.faults import holds_anything
 from kanon_sql.output.whole import remove
 
 try:
@@ -70,7 +71,7 @@ def target_of(to: Any, overwrite: bool) -> Path:
     if not target.parent.is_dir():
         raise OptionError(f"There is no folder for {str(to)!r}. Make it first.")
     _put_back(target)
-    if target.exists() and any(target.iterdir()) and not overwrite:
+    if holds_anything(target) and not overwrite:
         raise OptionError(
             f"The folder {str(to)!r} is not empty. Name another, or say overwrite=True."
         )

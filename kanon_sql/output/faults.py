@@ -28,6 +28,11 @@ DAMAGED = (
     "that the file is complete, for example by reading all of its columns."
 )
 
+FEW = (
+    "A file can't be opened, since this process may open no more. Nothing was written; let it open "
+    "more files (ulimit -n), or close some."
+)
+
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 NUMBERS = (
     *NO_ROOM, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOENT,
@@ -85,7 +90,19 @@ def read_fault(error: duckdb.Error) -> DataError | None:
     text = str(error)
     if any(os.strerror(number) in text for number in NO_ROOM):
         return DataError(SPILLED)
+    if any(os.strerror(number) in text for number in (errno.EMFILE, errno.ENFILE)):
+        return DataError(FEW)
     if type(error) is duckdb.Error or DAMAGE.search(text):
         # of a damaged file DuckDB raises errors of no kind
         return DataError(DAMAGED.format(type(error).__name__))
     return None
+
+
+def holds_anything(folder: Path) -> bool:
+    """Whether there is a folder, with anything in it.
+
+    Raises:
+        DataError: what the system refuses, such as to look into it.
+    """
+    with writing(folder):
+        return folder.exists() and any(folder.iterdir())

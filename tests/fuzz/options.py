@@ -181,7 +181,7 @@ MODELS = ("l", "t", "alpha", "delta", "beta")
 
 GARBAGE: tuple[Any, ...] = (
     None, "", " ", -1, 0, 1.5, 1e308, float("nan"), float("inf"), 2**64, True, [], [""], {},
-    "\u0000", "x" * 5000, "'", '"', "NULL", ["c0", "c0"], {"c0": "c0"}, {"": 1}, [[1]], {"a": {}},
+    "\u0000", "x" * 5000, "'", '"', "NULL", ["c0", "c0"], {"c0": "c0"}, {" ": 1}, [[1]], {"a": {}},
     "kn\u043ewn", "auto ", -(2**63), [None], {"*": None}, "__kanon_not_given", "\U0001f600",
 )
 """Values that no option, or hardly one, should be given."""

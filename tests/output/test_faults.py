@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -254,3 +256,62 @@ def test_a_killed_command_leaves_nothing_that_stays() -> None:
     run.wait()
     assert kanon(*call[3:]).returncode == 0
     assert left() == ["one.parquet"]
+
+
+FEW = """
+import resource
+import sys
+import duckdb
+import kanon_sql
+
+duckdb.sql(
+    "COPY (SELECT range % 50 AS age, 'z' || range % 7 AS zip FROM range(500)) TO 'in.parquet'"
+)
+call = {"k": 5, "quasi_identifiers": ["age", "zip"], "seed": 1}
+kanon_sql.release("in.parquet", to="out.parquet", **call)
+most = resource.getrlimit(resource.RLIMIT_NOFILE)
+for few in range(3, 24):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (few, most[1]))
+    said = "released"
+    try:
+        kanon_sql.release("in.parquet", to="out.parquet", **call)
+    except kanon_sql.KanonError as refused:
+        said = f"{type(refused).__name__} {refused}"
+    except BaseException as error:
+        said = repr(error)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, most)
+    print(said)
+"""
+
+
+def test_few_open_files_are_a_sentence_or_enough(tmp_path: Path) -> None:
+    """DuckDB says of the query after one that could open no file that it was interrupted."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FEW], cwd=tmp_path, capture_output=True, text=True,
+        check=True,
+    )
+    said = done.stdout.splitlines()
+    assert len(said) == 21 and said[-1] == "released" and said[0].startswith("DataError")
+    assert all(each == "released" or each.startswith("DataError ") for each in said), said
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+def test_a_folder_that_nobody_may_look_into_is_a_sentence() -> None:
+    # asked once before, since another user may not be able to read what a call imports
+    code = (
+        "import os, kanon_sql\n"
+        "for to in ('missing/folder', 'closed'):\n"
+        "    try: kanon_sql.anonymize_files('in.parquet', to, k=5, quasi_identifiers=['age'])\n"
+        "    except kanon_sql.KanonError as refused: print(type(refused).__name__, refused)\n"
+        "    os.seteuid(65_534)"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        (Path(folder) / "closed").mkdir(mode=0o000)
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True,
+        )
+    first, second = done.stdout.splitlines()
+    assert first.startswith("OptionError There is no folder")
+    assert second.startswith("DataError Nothing can be written to") and "denied" in second
