@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NoReturn
@@ -231,7 +232,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return CLOSED
     except (Exception, KeyboardInterrupt) as error:
         status, sentence = _told(error, typed, heard() > before)
-        _say(status, sentence, error, "--json" in typed)
+        with suppress(OSError):  # where nothing can be said, the status still tells it
+            _say(status, sentence, error, "--json" in typed)
         return status
 
 

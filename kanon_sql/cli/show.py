@@ -8,6 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from kanon_sql.errors import printable
@@ -109,4 +110,5 @@ def as_objects(names: Sequence[str], rows: Sequence[Row]) -> list[dict[str, Any]
 
 def note(text: str) -> None:
     """Tells people something that is no output."""
-    print(f"kanon: {printable(text)}", file=sys.stderr)
+    with suppress(OSError):  # a release doesn't end because nobody hears of it
+        print(f"kanon: {printable(text)}", file=sys.stderr)

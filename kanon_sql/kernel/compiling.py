@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import perf_counter
 from typing import Any
 
@@ -46,7 +46,8 @@ def noticing(at_first: Callable[[], None] = lambda: None) -> Iterator[list[str]]
 
 
 def _say(text: str) -> None:
-    print(f"kanon_sql: {text}", file=sys.stderr, flush=True)
+    with suppress(OSError):
+        print(f"kanon_sql: {text}", file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
+from contextlib import suppress
 
 from kanon_sql.encode.identifier_detection import Suspects
 from kanon_sql.errors import printable
@@ -23,8 +24,9 @@ def remark(task: GroupTask, said: Collection[str] = ()) -> None:
 
 
 def say(line: str) -> None:
-    """Says a line on stderr."""
-    print(f"kanon_sql: {printable(line)}", file=sys.stderr, flush=True)
+    """Says a line on stderr; where that can't be written, the metrics tell it all the same."""
+    with suppress(OSError):
+        print(f"kanon_sql: {printable(line)}", file=sys.stderr, flush=True)
 
 
 DIVIDED = (

@@ -315,3 +315,15 @@ def test_a_folder_that_nobody_may_look_into_is_a_sentence() -> None:
     first, second = done.stdout.splitlines()
     assert first.startswith("OptionError There is no folder")
     assert second.startswith("DataError Nothing can be written to") and "denied" in second
+
+
+@pytest.mark.parametrize(("more", "status"), [(("-k", "5"), 0), (("-k", "9000"), 4)])
+def test_where_nothing_can_be_said_the_status_tells_it(more: tuple[str, ...], status: int) -> None:
+    """What is told to people goes to a device that is full."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*KANON, "anonymize", "in.parquet", "-o", "o.parquet", *TYPED[2:], *more],
+            stderr=full, check=False,
+        )
+    assert done.returncode == status
+    assert left() == (["o.parquet"] if status == 0 else [])
