@@ -29,8 +29,8 @@ DAMAGED = (
 )
 
 FEW = (
-    "A file can't be opened, since this process may open no more. Nothing was written; let it open "
-    "more files (ulimit -n), or close some."
+    "A file can't be opened, since this process may open no more. Nothing was written; close some "
+    "files, or let the process open more."
 )
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
