@@ -256,7 +256,7 @@ class Models:
             ground = Ground(points, self.k, self._watch)
             demands = demands._replace(codes=np.ascontiguousarray(demands.codes[part]))
         inner = np.unique(labels[part], return_inverse=True)[1].reshape(-1)
-        held = ConstrainedSearch(ground, inner, demands, self._seed + 1, self._watch)
+        held = ConstrainedSearch(ground, inner, demands, _after(self._seed), self._watch)
         ended = held.cycle(HARD, steps, until, hot)
         self.steps += held.step
         part_labels = number_by_first(held.labels())
@@ -269,6 +269,11 @@ class Models:
     def breaks(self, labels: Labels) -> bool:
         """Whether a class breaks a model."""
         return bool((violations(self._demands, labels) > 0.0).any())
+
+
+def _after(seed: int) -> int:
+    """Another seed: the next one, and behind the last of 64 bits the first."""
+    return seed + 1 if seed < 2**63 - 1 else -(2**63)
 
 
 def keep_models(
