@@ -59,10 +59,13 @@ class FileRows:
         steps = steps_of_type(kind)
         if not steps or not self.request.call.release.rounds:
             return "NULL::INTEGER"
-        test = f"{number} % {{}} = 0"
-        if kind in ("FLOAT", "DOUBLE"):
-            test = f"(round_even({number} * {{0}}, 0) / {{0}})::{kind} = {number}::{kind}"
-        cases = [f"WHEN {test.format(f'{each}::DOUBLE')} THEN {i}" for i, each in enumerate(steps)]
+        cases = []
+        for i, each in enumerate(steps):
+            step = f"{each}::DOUBLE"
+            test = f"{number} % {step} = 0"
+            if kind in ("FLOAT", "DOUBLE"):
+                test = f"(round_even({number} * {step}, 0) / {step})::{kind} = {number}::{kind}"
+            cases.append(f"WHEN {test} THEN {i}")
         return expression(
             "blocks.steps", number=number, cases=" ".join(cases), many=len(steps)
         )

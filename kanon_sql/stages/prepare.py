@@ -11,6 +11,7 @@ import numpy as np
 
 from kanon_sql.encode.arrow import Column, Labelled, Rows, SideTable
 from kanon_sql.encode.attributes import is_numeric
+from kanon_sql.encode.cells import Cells
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.encode.persons import Persons, numbered_anew, of_persons, persons_of
@@ -116,6 +117,8 @@ def prepare(
     started, persons = perf_counter(), None
     if task.persons and rows.count:
         whole_rows = isinstance(task.geometry, AttributeGeometry)
+        if task.nulls == "error":  # of a row, whatever the other rows of its person have
+            Cells.of(rows, columns, task.nulls)
         persons = persons_of(rows, sensitive[-1].name, whole_rows, of_row)
         rows, sensitive = persons.rows, sensitive[:-1]
     of_newcomers = ledger is not None and "largest" in ledger

@@ -147,7 +147,7 @@ ILL = "entity := 'patient', sensitive := ['disease'], others := 'drop'"
     ("k := 70", "There are 60 persons to anonymize, fewer than k = 70."),
     ("k := 5, alpha := 0.01", "One class of all 60 persons has alpha = "),
     ("k := 5, alpha := 0.01, entity_rows := 'apart'", "One class of all 140 rows has alpha = "),
-    ("k := 5, nulls := 'error'", "has 3 persons with NULL or NaN"),
+    ("k := 5, nulls := 'error'", "has 7 rows with NULL or NaN"),
 ])
 def test_refusals_count_persons_where_persons_are_grouped(
     con: Connection, options: str, said: str
@@ -155,6 +155,12 @@ def test_refusals_count_persons_where_persons_are_grouped(
     if "nulls" in options:
         con.execute("UPDATE visits SET job = NULL WHERE patient IN ('p7', 'p14', 'p21')")
     refused(con, f"FROM anonymize('visits', {QUASI}, {ILL}, {options})", said)
+
+
+def test_a_null_in_one_row_of_a_person_is_an_error(con: Connection) -> None:
+    con.execute("UPDATE visits SET age = NULL WHERE rowid = (SELECT min(rowid) FROM visits)")
+    options = f"{QUASI}, {ILL}, k := 5, nulls := 'error'"
+    refused(con, f"FROM anonymize('visits', {options})", "has 1 rows with NULL or NaN")
 
 
 # --- roles ---------------------------------------------------------------------------------------
