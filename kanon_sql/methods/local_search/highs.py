@@ -49,8 +49,8 @@ class CoverProblem(NamedTuple):
 
 
 def solved(cover: CoverProblem) -> Numbers:
-    """The prices of the records in the linear program, or how far each class is taken in the
-    integer one; empty where nothing was found."""
+    """How far each class is taken; of the linear program the prices of the records before that.
+    Empty where nothing was found."""
     from scipy.optimize import Bounds, LinearConstraint, linprog, milp
     from scipy.sparse import csc_matrix
 
@@ -59,7 +59,8 @@ def solved(cover: CoverProblem) -> Numbers:
     matrix = csc_matrix(entries, shape=(cover.records, len(cover.costs)))
     if cover.nodes == 0:
         solution = linprog(cover.costs, A_eq=matrix, b_eq=once, method="highs-ds")
-        values = solution.eqlin.marginals if solution.status == 0 else None
+        found = solution.status == 0
+        values = np.append(solution.eqlin.marginals, solution.x) if found else None
     else:
         # limited by nodes and not by seconds, so that the result is always the same
         values = milp(

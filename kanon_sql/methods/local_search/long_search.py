@@ -43,8 +43,10 @@ PARTED, LARGEST = 5_000, 6
 """Records, and k, up to which there is set partitioning: regions of larger classes are too few
 classes."""
 
-REGION = 5_000
-"""Records of a region, times the square of k: the larger the classes, the harder the program."""
+REGION, WIDER = 5_000, 1.3
+"""Records of an integer program, times the square of k: the larger the classes, the harder it is. A
+region is wider, as far as the linear programs of the turn before left classes as they were; from
+turn to turn at most so many times, since those of a wider region leave fewer."""
 
 TURNS, ROWS = 6, 27_000
 """Turns of set partitioning in a round, and the records in all of them, if one turn has no more."""
@@ -121,7 +123,7 @@ class LongSearch:
         self._ground = Ground(points, k, watch)
         self._step, self._stopped = 0, False
         self.labels, self.loss = np.zeros(0, np.int64), np.inf
-        self._begin = 0
+        self._begin, self._width, self._over = 0, float(REGION), False
         self._known: list[Codes] = []
 
     def _late(self) -> bool:
@@ -181,7 +183,7 @@ class LongSearch:
         points, labels, k, n = self._points, self.labels, self._k, len(self._points)
         known = np.unique(np.concatenate(self._known), axis=0)
 
-        def part(members: Labels) -> tuple[Labels | None, Codes]:
+        def part(members: Labels) -> tuple[Labels | None, Codes, int]:
             self._check()
             # numbers in the region, one that is too high for others, and none for none
             number = np.full(n + 1, n)
@@ -196,21 +198,24 @@ class LongSearch:
             finally:
                 solvers.put(solver)
             self._watch.beat()[DONE] = len(members)
-            return part_labels, np.append(members, -1)[region.used].astype(np.int32)
+            return part_labels, np.append(members, -1)[region.used].astype(np.int32), region.free
 
-        cut = cut_regions(points, labels, max(REGION // (k * k), 4 * k), turn)
+        cut = cut_regions(points, labels, max(int(self._width) // (k * k), 4 * k), turn)
         parts = in_parallel([partial(part, members) for members in cut])
         better = labels.copy()
-        for members, (part_labels, used) in zip(cut, parts, strict=True):
+        for members, (part_labels, used, _) in zip(cut, parts, strict=True):
             self._known.append(used)
             if part_labels is not None:
                 better[members] = part_labels + better.max() + 1
         better = number_by_first(better)
+        free = sum(free for *_, free in parts)
+        self._width = min(WIDER * self._width, REGION * n / max(free, 1))
+        self._over = len(parts) == 1 and parts[0][0] is None
         self._offer(better, loss_of(points, better))
 
     def _partition(self, first: int) -> None:
         """The turns of set partitioning of a round."""
-        n = len(self._points)
+        n, self._over = len(self._points), False
         solvers: queue.SimpleQueue[Solver] = queue.SimpleQueue()
         all_solvers = [Solver() for _ in range(threads())]
         for solver in all_solvers:
@@ -220,7 +225,9 @@ class LongSearch:
                 if self._step + n > self._steps:
                     self._step = self._steps
                     break
-                self._parted(first + turn, solvers)
+                # all records in one region again, and from the same grouping: nothing is new
+                if not self._over:
+                    self._parted(first + turn, solvers)
                 self._step += n
         except _LateError:
             self._stopped = True

@@ -5,7 +5,9 @@ generation. A linear program takes classes in part, so that each record is taken
 records. Classes that cost less than the prices of their records are looked for near to those that
 are taken, and come in, until there are none. Then no grouping of the region costs less than the
 program, and a grouping better than the one at hand has only classes whose reduced cost is below the
-difference. Of those, the ones that are found, up to a number, go into an integer program.
+difference. Of those, the ones that are found, up to a number, go into an integer program. A class
+at hand that the linear program takes whole stays, and its records are not in it: the more of them,
+the more records a region may have.
 
 Column generation for microaggregation: Aloise, Hansen, Rocha and Santi (2014). There the classes
 that come in are found exactly, which bounds the optimum; here near classes are looked through, in
@@ -46,6 +48,9 @@ ROOM, WIDE, MOST, NODES = 150, 4, 16, 20
 """Per record: the variations that are looked at, of that many classes, and the classes of an
 integer program; nodes of its tree."""
 
+WHOLE = 1.0 - 1e-6
+"""How far a class is taken whole, as a solver counts."""
+
 GAIN = 1e-9
 """What must be gained, as a share of the loss: more than rounding errors and tolerances."""
 
@@ -58,6 +63,7 @@ class Region:
     Attributes:
         used: rows of classes that the linear program took in part, by the numbers of the records
             in the region: int32, shape (m, 2k - 1).
+        free: how many records are in no class that the linear program took whole and left.
     """
 
     def __init__(self, points: Points, labels: Labels, k: int, known: Any, solver: Solver) -> None:
@@ -73,7 +79,7 @@ class Region:
         self._found = PricedClasses(np.empty((room, 2 * k - 1), np.int32), np.empty(room))
         self._reduced = np.empty(room)
         own = self._priced(class_rows(labels, k))
-        self.used = own.rows
+        self.used, self.free = own.rows, 0
         self._own, self._cost = len(own.costs), float(own.costs.sum())
         self._classes = own.joined(self._priced(known)) if len(known) else own
 
@@ -89,21 +95,23 @@ class Region:
         return self._found.taken(slice(count)), self._reduced[:count]
 
     def _cover(self, classes: PricedClasses, nodes: int) -> CoverProblem:
+        """The program of these classes, which hold the records that are in one of them."""
         within = classes.rows >= 0
         starts = np.append(0, np.cumsum(within.sum(axis=1)))
-        members = classes.rows[within].astype(np.int64)
-        return CoverProblem(len(self.points), nodes, classes.costs, starts, members)
+        records, members = np.unique(classes.rows[within], return_inverse=True)
+        return CoverProblem(len(records), nodes, classes.costs, starts, members.ravel())
 
-    def _generate(self, check: Check) -> Floats:
+    def _generate(self, check: Check) -> tuple[Floats, Any]:
         """Lets classes come in until there is nothing to be gained; the prices then, float64,
-        shape (n,), or empty."""
-        least, idle = np.inf, 0
-        prices = np.zeros(0)
+        shape (n,), or empty; and which of the classes at hand the program takes whole."""
+        least, idle, n = np.inf, 0, len(self.points)
+        prices, whole = np.zeros(0), np.zeros(self._own, np.bool_)
         for _ in range(ROUNDS):
             solution = self._solver.solve(self._cover(self._classes, 0), check)
             if len(solution) == 0:
                 break
-            prices, bound = solution, float(solution.sum())
+            prices, whole = solution[:n], solution[n:][:self._own] > WHOLE
+            bound = float(prices.sum())
             idle = 0 if least - bound > LITTLE * (self._cost - bound) else idle + 1
             least = min(least, bound)
             taken = self._classes.reduced(prices) < GAIN * self._cost
@@ -113,7 +121,7 @@ class Region:
                 break
             new = cheapest(variants, reduced, 0.0, NEW)
             self._classes = self._classes.joined(variants.taken(new))
-        return prices
+        return prices, whole
 
     def parted(self, check: Check) -> Labels | None:
         """A better grouping, numbered by first records; None where none is found.
@@ -121,10 +129,11 @@ class Region:
         ``check`` is called now and then, and may raise.
         """
         n = len(self.points)
-        prices = self._generate(check)
+        prices, whole = self._generate(check)
         if len(prices) == 0 or self._cost - prices.sum() <= GAIN * self._cost:
             return None
-        gap = self._cost - float(prices.sum())
+        gap, stays = self._cost - float(prices.sum()), self._classes.rows[:self._own][whole]
+        self.free = n - int((stays >= 0).sum())
         own = self._classes.taken(slice(self._own))
         for _ in range(2):
             check()
@@ -134,11 +143,14 @@ class Region:
         some = cheapest(self._classes, self._classes.reduced(prices), gap, MOST)
         # the classes at hand are among them, so that there is a solution
         chosen = own.joined(self._classes.taken(some))
+        free = np.ones(n + 1, np.bool_)
+        free[stays[stays >= 0]] = False
+        chosen = chosen.taken(free[chosen.rows].all(axis=1))
         solution = self._solver.solve(self._cover(chosen, NODES), check)
         if len(solution) == 0:
             return None
         labels = np.full(n, -1, np.int64)
-        rows = chosen.rows[solution > 0.5]
+        rows = np.concatenate([stays, chosen.rows[solution > 0.5]])
         for g, row in enumerate(rows):
             labels[row[row >= 0]] = g
         # the solver counts with tolerances
