@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,5 +107,7 @@ def answer(con: Connection, question: Question) -> str:
 def connection(path: str = ":memory:", read_only: bool = False) -> Connection:
     """A connection on which the calls are known."""
     con = kanon_sql.register(duckdb.connect(path, read_only=read_only))
-    con.execute("SET enable_progress_bar = false")
+    # in a notebook without ipywidgets DuckDB refuses the setting, and shows no bar
+    with suppress(duckdb.InvalidInputException):
+        con.execute("SET enable_progress_bar = false")
     return con
