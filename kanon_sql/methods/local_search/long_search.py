@@ -51,6 +51,9 @@ turn to turn at most so many times, since those of a wider region leave fewer.""
 TURNS, ROWS = 6, 27_000
 """Turns of set partitioning in a round, and the records in all of them, if one turn has no more."""
 
+ROUNDING = 1e-24
+"""What a class of equal records may seem to lose, for each of them: squared rounding errors."""
+
 TURN = 16
 """Chunks between two looks at the clock."""
 
@@ -123,7 +126,7 @@ class LongSearch:
         self._ground = Ground(points, k, watch)
         self._step, self._stopped = 0, False
         self.labels, self.loss = np.zeros(0, np.int64), np.inf
-        self._begin, self._width, self._over = 0, float(REGION), False
+        self._begin, self._width = 0, float(REGION)
         self._known: list[Codes] = []
 
     def _late(self) -> bool:
@@ -178,8 +181,11 @@ class LongSearch:
         if self._late():
             raise _LateError
 
-    def _parted(self, turn: int, solvers: queue.SimpleQueue[Solver]) -> None:
-        """Parts the records of all regions anew. Raises _LateError."""
+    def _parted(self, turn: int, solvers: queue.SimpleQueue[Solver]) -> bool:
+        """Parts the records of all regions anew. Raises _LateError.
+
+        Returns: whether another turn may gain.
+        """
         points, labels, k, n = self._points, self.labels, self._k, len(self._points)
         known = np.unique(np.concatenate(self._known), axis=0)
 
@@ -210,12 +216,13 @@ class LongSearch:
         better = number_by_first(better)
         free = sum(free for *_, free in parts)
         self._width = min(WIDER * self._width, REGION * n / max(free, 1))
-        self._over = len(parts) == 1 and parts[0][0] is None
         self._offer(better, loss_of(points, better))
+        # all records in one region again, and from the same grouping: nothing would be new
+        return len(parts) > 1 or parts[0][0] is not None
 
     def _partition(self, first: int) -> None:
         """The turns of set partitioning of a round."""
-        n, self._over = len(self._points), False
+        n, may_gain = len(self._points), True
         solvers: queue.SimpleQueue[Solver] = queue.SimpleQueue()
         all_solvers = [Solver() for _ in range(threads())]
         for solver in all_solvers:
@@ -225,9 +232,7 @@ class LongSearch:
                 if self._step + n > self._steps:
                     self._step = self._steps
                     break
-                # all records in one region again, and from the same grouping: nothing is new
-                if not self._over:
-                    self._parted(first + turn, solvers)
+                may_gain = may_gain and self._parted(first + turn, solvers)
                 self._step += n
         except _LateError:
             self._stopped = True
@@ -260,5 +265,6 @@ class LongSearch:
         return Refined(self.labels, self._step, self._stopped)
 
     def _may_gain(self) -> bool:
-        few = self._k == 1 or len(self._points) < 2 * self._k
-        return not few and self.loss > 0.0 and self._ground.sites.near.shape[1] > 0
+        n = len(self._points)
+        few = self._k == 1 or n < 2 * self._k
+        return not few and self.loss > ROUNDING * n and self._ground.sites.near.shape[1] > 0

@@ -134,6 +134,8 @@ class Region:
             return None
         gap, stays = self._cost - float(prices.sum()), self._classes.rows[:self._own][whole]
         self.free = n - int((stays >= 0).sum())
+        if self.free == 0:
+            return None
         own = self._classes.taken(slice(self._own))
         for _ in range(2):
             check()
