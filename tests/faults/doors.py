@@ -48,6 +48,7 @@ class Door:
         goes_on: whether a run that was stopped leaves a draft, with which the next one goes on.
         outputs: the files and folders that are written.
         shell: what a shell would type; none of a call of Python.
+        replaces: whether a further run writes over what is there whole, or is refused.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Door:
     entries: str | None = None
     goes_on: bool = False
     shell: Callable[[int], list[str]] | None = None
+    replaces: bool = True
 
 
 def _made(rows: int = 240) -> Any:
@@ -349,5 +351,5 @@ DOORS = {door.name: door for door in (
     Door("run", _prepare_run, _typed(_typed_run), _state_of_run,
          ("out/one.csv.gz", "out/new.duckdb"), shell=_typed_run),
     Door("pipe", _prepare_pipe, _typed(_typed_pipe), _state_of_pipe, ("out/parts",),
-         shell=_typed_pipe),
+         shell=_typed_pipe, replaces=False),
 )}

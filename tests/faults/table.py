@@ -80,6 +80,8 @@ class Judged:
         entries = self.door.entries
         if entries and now[entries] == self.whole[entries]:
             return []  # it is entered: a further run is another release
+        if now == self.whole and not self.door.replaces:
+            return []  # it was killed when all was done
         self.runs.again += 1
         again = forked(place, self.door, SEED)
         found = [f"again: {each}" for each in judge(

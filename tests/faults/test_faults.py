@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from tests.faults.judged import FAULT, KILLED, judge
 from tests.faults.place import Place
 from tests.faults.power import held
 from tests.faults.process import Ended
+from tests.faults.table import Judged, Runs
 from tests.faults.traced import ABSENT, Fault, faults_of, is_there
 
 SAID = "kanon: The disk of 'out/o' is full. Nothing was written there; make room."
@@ -75,6 +78,24 @@ def test_what_may_not_be_left(place: Place) -> None:
     assert "tmp/o/rows is left" in found(place, Ended(-9, "", 0, 1.0), KILLED)
     (place.path / "source").write_text("another source")
     assert "source changed" in found(place, Ended(4, SAID, 0, 1.0))
+
+
+@pytest.mark.parametrize("replaces", [True, False])
+def test_a_run_that_was_killed_when_all_was_done(place: Place, replaces: bool) -> None:
+    def run(_: int) -> None:
+        out = Path("out")
+        if out.exists() and not replaces:
+            sys.stderr.write(f"{SAID}\n")
+            raise SystemExit(2)
+        out.write_text("whole")
+
+    runs = Runs(place, random.Random(1), 0.0)
+    door = replace(DOOR, run=run, replaces=replaces)
+    judged = Judged(runs, door, {"out": None}, {"out": "whole"})
+    (place.path / "out").write_text("whole")
+    judged.check("kill", "at 1 s", Ended(-9, "", 0, 1.0), KILLED)
+    assert not runs.found
+    assert runs.again == replaces
 
 
 BEGUN = [
