@@ -106,10 +106,16 @@ def settle(
 def _within_seconds(task: GroupTask, table: TableShape, by_loss: bool) -> tuple[GroupTask, str]:
     """The task with a search where one takes seconds, and why."""
     n, seconds = table.rows, SECONDS / (OF_MODELS if task.models else 1.0)
-    steps = steps_within(seconds, n, task.k, (table.ordered, table.others), by_loss)
-    usual = default_steps(n, task.k, LOSS_STEPS if by_loss else REFINE_STEPS)
-    cut = n > task.block_size()  # each block takes its own steps
-    if steps == 0 or (cut and steps < usual):
+    columns, block = (table.ordered, table.others), min(table.rows, task.block_size())
+    most = LOSS_STEPS if by_loss else REFINE_STEPS
+    steps = steps_within(seconds, n, task.k, columns, by_loss)
+    usual = default_steps(n, task.k, most)
+    if block < n and steps == usual:  # each block takes its own steps, in its share of the time
+        steps = steps_within(seconds * block / n, block, task.k, columns, by_loss)
+        usual = default_steps(block, task.k, most)
+    elif block < n:
+        steps = 0
+    if steps == 0:
         said = f"a search is estimated to take more than {SECONDS:g} seconds"
         return replace(task, refine="none"), said
     said = f"a search is estimated to take {SECONDS:g} seconds or less"

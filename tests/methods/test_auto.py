@@ -18,6 +18,7 @@ from kanon_sql.group.all_kernels import compile_method
 from kanon_sql.methods import CHOICES, METHODS, GroupTask
 from kanon_sql.methods.auto import AUTO, BY_ESTIMATE, CHOSEN, SEARCHED, TableShape, settle
 from kanon_sql.methods.search_steps import default_steps, steps_within
+from kanon_sql.privacy.l_diversity import DistinctDiversity
 
 Connection = duckdb.DuckDBPyConnection
 ASKED = GroupTask.of(AUTO, 5, distance="sse", refine=BY_ESTIMATE)
@@ -98,6 +99,22 @@ def test_a_shorter_search_where_the_usual_one_takes_too_long() -> None:
     of_blocks, told = settle(replace(ASKED, block_rows=10_000), table, METHODS)
     assert (of_blocks.refine, of_blocks.refine_steps) == ("none", None)
     assert told is not None and "more than 5 seconds" in told
+
+
+@given(blocks=st.integers(2, 200), block=st.integers(50, 5_000), models=st.booleans())
+def test_the_searches_of_all_blocks_fit_together(blocks: int, block: int, models: bool) -> None:
+    """Each takes what is its own, however many there are."""
+    asked = replace(
+        ASKED, block_rows=block,
+        beside_k=(DistinctDiversity(column="a", l=2),) if models else (),
+    )
+    table = TableShape(blocks * block, 2, 2)
+    task, _ = settle(asked, table, METHODS)
+    if task.refine == "none":
+        return
+    steps = task.refine_steps or default_steps(block, 5)
+    seconds = (1.25 if models else 5.0) / blocks
+    assert steps <= steps_within(seconds, block, 5, (2, 2), False)
 
 
 def test_any_other_method_is_left_alone() -> None:
