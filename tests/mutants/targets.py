@@ -59,7 +59,7 @@ TARGETS: dict[str, Target] = {
     "whole": Target(
         ("sql/whole.sql", "sql/population.sql", "kanon_sql/plan/whole.py",
          "kanon_sql/plan/population.py"),
-        ("release/test_average_risk.py", "release/test_k_map.py"),
+        ("release/test_check_whole.py", "release/test_average_risk.py", "release/test_k_map.py"),
     ),
     "ledger": Target(
         ("sql/ledger.sql", "kanon_sql/plan/ledger.py"),
