@@ -30,7 +30,8 @@ def release(con: Connection, people: pl.DataFrame, seed: int) -> Together:
     con.register("hypothesis", people)
     rows = con.sql(
         f"FROM anonymize('hypothesis', k := 3, quasi_identifiers := {list(KNOWN)}, "
-        f"sensitive := ['person', 'salary-class'], l := {{'salary-class': 2}}, effort := 'fast', seed := {seed})"
+        f"sensitive := ['person', 'salary-class'], l := {{'salary-class': 2}}, "
+        f"effort := 'fast', seed := {seed})"
     ).pl().sort("person")
     con.unregister("hypothesis")
     classes = classes_of(rows, KNOWN).to_numpy()
