@@ -21,7 +21,7 @@ from tests.mutants.forked import KILLED, SURVIVED, Functions, Outcome, code_in, 
 from tests.mutants.reach import Place, Reach, Recorder, chosen, load_all
 from tests.mutants.targets import ROOT, function_of
 
-PLAIN = ("-n", "0", "-p", "no:cacheprovider", "-s", "-W", "ignore")
+PLAIN = ("-m", "", "-n", "0", "-p", "no:cacheprovider", "-s", "-W", "ignore")
 COPIED = ("kanon_sql", "sql", "udfs", "tests", "docs", "examples")
 Report = Callable[[Mutant, Outcome], None]
 
