@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,10 @@ from kanon_sql.output.whole import beside
 STAYS = (
     "The release can't be written to {!r}, and the table {!r} has its private part. Delete that "
     "row, and make the release again."
+)
+NO_TABLE = (
+    "private names {!r}, which is not a table with the columns file, manifest_sha256 and private. "
+    "Name a new table, which is then created."
 )
 PLACES = "Name a file that ends in .json, or with con a table."
 
@@ -69,30 +73,36 @@ class PrivatePart:
     def __enter__(self) -> PrivatePart:
         return self
 
-    def put(self, session: Session, record: Mapping[str, Any]) -> None:
-        """Puts it there, inside of the transaction of the release."""
-        if self._private is None:
+    def check(self, session: Session) -> None:
+        """Raises OptionError, before any work is done, where a table can't take it."""
+        if self._private is None or self._place is not None:
             return
-        if self._place is not None:
-            _write_private(self._place, (json.dumps(record, indent=1) + "\n").encode())
-            return
-        relation, self._text = find_relation(self._private, session.catalog), json.dumps(record)
+        relation = find_relation(self._private, session.catalog)
         self._table = relation.sql
         self._begins = session.missing([ReferencedRelation(relation, "")]) is not None
-        try:
-            self._con.execute(
+        if not self._begins:
+            self._run(f"EXPLAIN {self._insert()}", ["", "", "{}"])
+
+    def put(self, record: Mapping[str, Any]) -> None:
+        """Puts it there, inside of the transaction of the release."""
+        if self._place is not None:
+            _write_private(self._place, (json.dumps(record, indent=1) + "\n").encode())
+        elif self._table is not None:
+            self._text = json.dumps(record)
+            self._run(
                 f"CREATE TABLE IF NOT EXISTS {self._table} "
                 "(file VARCHAR, manifest_sha256 VARCHAR, private JSON)"
             )
-            self._con.execute(
-                f"INSERT INTO {self._table} (file, manifest_sha256, private) VALUES (?, ?, ?)",
-                [self._path.name, record["manifest_sha256"], self._text],
-            )
+            self._run(self._insert(), [self._path.name, record["manifest_sha256"], self._text])
+
+    def _insert(self) -> str:
+        return f"INSERT INTO {self._table} (file, manifest_sha256, private) VALUES (?, ?, ?)"
+
+    def _run(self, query: str, values: Sequence[str] = ()) -> None:
+        try:
+            self._con.execute(query, values)
         except duckdb.Error:
-            raise OptionError(
-                f"private names {self._private!r}, which is not a table with the columns file, "
-                "manifest_sha256 and private. Name a new table, which is then created."
-            ) from None
+            raise OptionError(NO_TABLE.format(self._private)) from None
 
     def is_committed(self) -> None:
         """The transaction of the release has ended well."""

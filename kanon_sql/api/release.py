@@ -114,6 +114,7 @@ def write_release(
             Entered(session.con, entry, str(path)) as entered,
             beside(path) as draft,
         ):
+            part.check(session)
             with unmoved(entry), transaction(session.con):
                 seed = held["seed"] = seed_of(session, source, held)
                 marks = marks_of(session, source, held)
@@ -132,7 +133,7 @@ def write_release(
                     "ledger_sha256": ledger,
                 }
                 # last of all that can fail but for the end of the transaction
-                part.put(session, record)
+                part.put(record)
             entered.is_committed()
             part.is_committed()
     return Written(str(path), manifest, record, marks)

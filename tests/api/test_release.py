@@ -342,6 +342,22 @@ def test_where_the_private_part_can_not_go_nothing_is_written(
     assert not files()
 
 
+@pytest.mark.parametrize("made", [
+    "TABLE parts (file VARCHAR, seal VARCHAR, private JSON)",
+    "TABLE parts (file VARCHAR, manifest_sha256 VARCHAR, private DATE)",
+    "VIEW parts AS SELECT '' AS file, '' AS manifest_sha256, '{}'::JSON AS private",
+])
+def test_a_table_that_can_not_have_the_private_part_is_refused_before_any_work(
+    con: Connection, made: str
+) -> None:
+    con.execute(f"CREATE {made}")
+    with pytest.raises(kanon_sql.OptionError, match="not a table with the columns file"):
+        # that there are too few rows is found out later
+        kanon_sql.release(con, "patients", to="out.parquet", private="parts", **{**CALL, "k": 61})
+    assert not files()
+    con.execute("SELECT 1").fetchall()
+
+
 def test_each_notice_is_said_once(con: Connection, capfd: pytest.CaptureFixture[str]) -> None:
     con.execute("CREATE TABLE phones AS SELECT *, '555-' || name AS phone FROM patients")
     kanon_sql.release(con, "phones", to="out.parquet", **CALL)
