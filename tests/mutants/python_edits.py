@@ -140,6 +140,8 @@ def _of_strings(source: _Source) -> Iterator[Edit]:
         head = re.match(r"[a-zA-Z]*(\"\"\"|'''|\"|')", text)
         if head is None or len(head[1]) == 3 or _SENTENCE.search(text) or not _SQL.search(text):
             continue
+        if "r" in text[: head.start(1)].lower():  # a pattern, whose signs mean something else
+            continue
         body = text[head.end() : len(text) - len(head[1])]
         # the holes of an f-string, as those of the blocks, with as many characters
         holed = re.sub(r"(?<!\{)\{([^{}]+)\}", lambda hole: f"${{{hole[1][:-1]}}}", body)
