@@ -13,7 +13,7 @@ import kanon_sql
 from kanon_sql.api.release import manifest_and_metrics, read_manifest
 from kanon_sql.duckdb.session import Session, relation_and_options
 from kanon_sql.measure.metrics import Metric
-from kanon_sql.plan.manifest import OF_WHOLE, PUBLIC
+from kanon_sql.plan.manifest import OF_WHOLE, PUBLIC, as_told, sealed
 from tests.support.manifests import PLAIN, manifest_of, plain_digest, reference_digest
 from tests.support.queries import metrics_of
 
@@ -163,6 +163,27 @@ def test_a_metric_is_public_only_if_it_says_so() -> None:
         "l_violating_before", "delta_least_class_size", "island_rows", "k_weighted",
         "rows_withheld", "rows_waiting", "seconds_total", "seed", "options", "notice",
     } & set(PUBLIC)
+
+
+@pytest.mark.parametrize(("name", "value", "left_out", "told"), [
+    ("k", 5.0, False, 5.0), ("k", None, False, None), ("seconds_total", 3.0, False, None),
+    ("l (disease)", 2.0, True, 2.0), ("max_radius (disease)", 2.0, False, None),
+    # what is counted on what comes out, and what isn't
+    ("prosecutor_risk_mean", 0.123456, True, 0.123456), ("information_loss", 0.123456, True, 0.123),
+    ("sst", 123456.0, True, 123456.0), ("sst", 123456.7, True, 123000.0),
+    # what is told where no row was left out
+    ("ncp", 0.123456, False, 0.123), ("ncp", 0.123456, True, None), ("ncp", 12.0, True, None),
+])
+def test_a_metric_as_a_manifest_tells_it(
+    name: str, value: float | None, left_out: bool, told: float | None
+) -> None:
+    assert as_told(name, value, left_out) == told
+
+
+def test_a_seal_knows_no_order_of_entries() -> None:
+    first, second = sealed({"a": 1, "b": [2]}), sealed({"b": [2], "a": 1})
+    assert first["sha256"] == second["sha256"] == hashlib.sha256(b'{"a":1,"b":[2]}').hexdigest()
+    assert sealed(first) == first and sealed({"a": 1, "b": [3]})["sha256"] != first["sha256"]
 
 
 @pytest.mark.slow
