@@ -78,7 +78,8 @@ TARGETS: dict[str, Target] = {
     "roles": Target(
         ("kanon_sql/call/roles.py", "kanon_sql/call/role_table.py",
          "kanon_sql/call/declarations.py"),
-        ("call/test_roles.py", "call/test_role_table.py", "api/test_catalog.py"),
+        ("call/test_roles.py", "call/test_roles_of_views.py", "call/test_role_table.py",
+         "api/test_catalog.py"),
     ),
     "privacy": Target(
         ("kanon_sql/privacy/*.py",),
