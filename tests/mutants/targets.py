@@ -86,7 +86,8 @@ TARGETS: dict[str, Target] = {
         ("privacy/test_violation.py", "privacy/test_least_class.py", "privacy/test_rational.py",
          "privacy/test_union.py", "privacy/test_papers.py", "privacy/test_average_risk.py",
          "privacy/test_feasible.py", "call/test_models.py", "release/test_models_sql.py",
-         "measure/test_guarantees.py"),
+         "measure/test_guarantees.py", "release/test_check_rows.py", "release/test_check_whole.py",
+         "release/test_persons_checked.py"),
     ),
     "generalize": Target(
         ("kanon_sql/plan/generalize.py", "sql/generalize.sql", "sql/macros/represent.sql"),
