@@ -10,6 +10,9 @@ import duckdb
 import pytest
 
 import kanon_sql
+from kanon_sql.call.options import read_options
+from kanon_sql.call.relation import Relation
+from kanon_sql.call.role_table import RoleTable, with_table
 from tests.support.connections import registered
 from tests.support.queries import refusal_of
 
@@ -43,6 +46,27 @@ def used(con: Connection, options: str) -> Any:
         f"'options'"
     ).fetchall()
     return json.loads(text)
+
+
+def test_what_the_call_says_wins_whatever_the_capitals() -> None:
+    relation = Relation('"r"', ("r",))
+    table = RoleTable(
+        relation, (), {}, {"Zip": "prefix", "age": "flat"}, {"Zip": "median", "age": "bounds"},
+        {"Zip": 2.0, "age": 3.0},
+    )
+    given = {"k": 3, "hierarchies": {"ZIP": "flat"}, "column_weights": {"zIP": 5}}
+    merged = with_table(read_options("anonymize", {**given, "representation": {
+        "ZIP": "centroid"}}), table)
+    assert merged.group.column_weights == {"zIP": 5, "age": 3}
+    assert set(merged.release.hierarchies) == {"ZIP", "age"}
+    assert merged.release.representation == {"ZIP": "centroid", "age": "bounds"}
+    alone = with_table(read_options("anonymize", {"k": 3}), table)
+    assert alone.release.representation == {"Zip": "median", "age": "bounds"}
+    for_all = read_options("anonymize", {"k": 3, "representation": "interval"})
+    assert with_table(for_all, table).release.representation == "interval"
+    without = with_table(read_options("anonymize", {"k": 3}), RoleTable(relation, (), {}))
+    assert without.release.representation is None
+    assert with_table(for_all, None) is for_all
 
 
 # --- what it says ---------------------------------------------------------------------------------

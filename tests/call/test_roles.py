@@ -210,6 +210,32 @@ def test_a_comment_that_means_a_role_and_can_not_be_read_is_refused(comment: str
         declared_role("the column", comment)
 
 
+def slips(word: str) -> set[str]:
+    """The word with one letter left out, put in or exchanged, or two that changed places."""
+    n = len(word)
+    return {
+        *(word[:i] + word[i + 1:] for i in range(n)),
+        *(word[:i] + "x" + word[i:] for i in range(n + 1)),
+        *(word[:i] + "x" + word[i + 1:] for i in range(n)),
+        *(word[:i] + word[i + 1] + word[i] + word[i + 2:] for i in range(n - 1)),
+    } - {word}
+
+
+@pytest.mark.parametrize("word", sorted(slips("kanon")))
+def test_one_slip_in_the_word_does_not_undo_a_declaration(word: str) -> None:
+    for comment in (f"{word}: identifier", f"The name. {word.upper()}-SQL: identifier"):
+        assert may_declare(comment)
+        with pytest.raises(OptionError, match="can't be read as a role"):
+            declared_role("name", comment)
+
+
+@pytest.mark.parametrize("role", ["sensitive", "identifier", "entity"])
+def test_nor_does_one_in_the_role(role: str) -> None:
+    for slip in sorted(slips(role)):
+        if slip[0] == role[0]:
+            assert may_declare(f"kanon {slip}"), slip
+
+
 def test_python_and_duckdb_agree_on_what_may_declare_a_role() -> None:
     comments = [comment for comment in (*DECLARED, *SILENT, *REFUSED) if comment is not None]
     comments += [f"{a}{word}{b}" for word in (
