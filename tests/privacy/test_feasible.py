@@ -28,6 +28,7 @@ from kanon_sql.privacy import (
     PrivacyModel,
     RecursiveDiversity,
 )
+from kanon_sql.privacy.entity import EntityShare
 from kanon_sql.privacy.feasible import counts_of, refuse_infeasible
 from kanon_sql.privacy.l_diversity import MANY_VALUES
 from kanon_sql.stages.prepare import prepare
@@ -81,6 +82,10 @@ REFUSED: dict[str, tuple[PrivacyModel, Sequence[Any], tuple[str, ...]]] = {
         AlphaFrequency(column="illness", by_value=(("hiv", 0.2),)), SICK,
         ("has alpha = 0.3 for", "so alpha by value can't", "Ask for a higher alpha by value."),
     ),
+    "a person of too many rows": (
+        EntityShare(column="illness", k=2), ["ann", "ann", "ann", "bob", "cem"],
+        ("one person of the column 'illness' has 3 of all 5 rows. Lower k",),
+    ),
     "missing ones count against it": (
         AlphaFrequency(column="illness", alpha=0.6), [*SICK, None, None, None, None, None],
         ("all 15 rows has alpha = 0.733333333 for", "Ask for alpha of 0.733334 or more."),
@@ -99,6 +104,8 @@ def test_what_all_rows_as_one_class_break_is_refused_and_told(case: str) -> None
 
 
 KEPT: tuple[tuple[PrivacyModel, Sequence[Any]], ...] = (
+    (EntityShare(column="illness", k=2), ["a", "a", "b", "c"]),
+    (EntityShare(column="illness", k=1), ["a"]),
     (DistinctDiversity(column="ILLNESS", l=3), SICK),
     (DistinctDiversity(column="illness", l=4, nulls="value"), [*SICK, None]),
     (EntropyDiversity(column="illness", l=2.4), SICK),
@@ -119,6 +126,17 @@ def test_what_they_keep_is_not_refused(model: PrivacyModel, values: Sequence[Any
     refuse_infeasible(points, (model,))
     ((_, counts),) = counts_of(points, (model,))
     assert counts.rows == len(values) >= model.least_class(counts)
+
+
+@pytest.mark.parametrize(("values", "share"), [
+    (["a"], 1.0), (["a", "b"], 0.5), (["a", "a", "b"], 2 / 3), (["a"] * 3 + ["b"] * 9, 0.75),
+])
+def test_the_largest_share_of_a_person(values: list[str], share: float) -> None:
+    model = EntityShare(column="illness", k=1)
+    ((_, counts),) = counts_of(table(values), (model,))
+    assert model.best(counts) == share
+    nobody = replace(counts, values=counts.values[:0], missing=0)
+    assert (model.most(nobody), model.best(nobody)) == (0, 0.0)
 
 
 def test_l_says_nothing_about_many_numbers() -> None:
