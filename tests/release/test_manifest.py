@@ -11,9 +11,11 @@ import pytest
 
 import kanon_sql
 from kanon_sql.api.release import manifest_and_metrics, read_manifest
+from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.duckdb.session import Session, relation_and_options
 from kanon_sql.measure.metrics import Metric
-from kanon_sql.plan.manifest import OF_WHOLE, PUBLIC, as_told, sealed
+from kanon_sql.plan.manifest import OF_WHOLE, PUBLIC, as_told, public_options, sealed
+from tests.support.catalogs import MadeUp
 from tests.support.manifests import PLAIN, manifest_of, plain_digest, reference_digest
 from tests.support.queries import metrics_of
 
@@ -178,6 +180,31 @@ def test_a_metric_as_a_manifest_tells_it(
     name: str, value: float | None, left_out: bool, told: float | None
 ) -> None:
     assert as_told(name, value, left_out) == told
+
+
+def test_options_are_told_without_a_value_of_the_data_and_without_relations() -> None:
+    catalog = MadeUp({"t": {"age": None, "ill": None}, "census": {"age": None}})
+
+    def told(**more: Any) -> dict[str, Any]:
+        given = {"k": 3, "quasi_identifiers": ["age"], "sensitive": ["ill"], **more}
+        call = read_call("anonymize", "t", given, catalog)
+        assert isinstance(call, GroupingCall)
+        return public_options(call)
+
+    plain = told(
+        population="census", k_map=2, roles="my_roles", l=2, hierarchies={"age": "flat"},
+        progress=False,
+    )
+    assert (plain["population"], plain["roles"]) == ("a relation", "a relation")
+    assert (plain["k"], plain["l"], plain["k_map"]) == (3, 2, 2)
+    assert not {"hierarchies", "progress", "show_values"} & set(plain)
+    values = told(sensitive_values=["HIV", "flu"], alpha={"ill": {"HIV": 0.1, "flu": 0.3}})
+    assert "HIV" not in repr(values)
+    assert values["sensitive_values"].keys() == values["alpha"]["ill"].keys() == {"sha256"}
+    other = told(alpha={"ill": {"flu": 0.3, "HIV": 0.1}})
+    assert other["alpha"] == values["alpha"] and other["sensitive_values"] == ()
+    assert told(alpha={"ill": {"HIV": 0.1}})["alpha"] != values["alpha"]
+    assert told(alpha=0.5)["alpha"] == {"ill": 0.5} and "alpha" not in told()
 
 
 def test_a_seal_knows_no_order_of_entries() -> None:
