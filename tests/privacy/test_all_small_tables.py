@@ -9,8 +9,20 @@ import numpy as np
 import pytest
 
 from kanon_sql.privacy import BetaLikeness, Closeness, DeltaDisclosure, PrivacyModel
-from tests.privacy.histograms import KINDS, NUMBERS, THRESHOLDS, T, Table, model_of
-from tests.privacy.test_violation import compare
+from kanon_sql.privacy.demands import demands_of
+from kanon_sql.privacy.kernels import violations
+from tests.privacy.histograms import (
+    KINDS,
+    NUMBERS,
+    THRESHOLDS,
+    T,
+    Table,
+    column_of,
+    levels_of,
+    model_of,
+)
+from tests.privacy.reference import passes
+from tests.privacy.test_violation import compare, points_of
 
 VALUES = (*NUMBERS[:3], None)
 TABLES = [
@@ -71,3 +83,20 @@ def test_of_two_classes_the_violation_is_zero_exactly_if_each_passes(kind: str) 
             for part in (rows % 2 == 1, last):
                 if part.any() and not part.all():
                     compare(table, kind, model, part.astype(np.int64))
+
+
+@pytest.mark.parametrize("kind", ["distinct", "entropy", "recursive"])
+def test_the_violation_of_diversity_by_a_hierarchy_counts_nodes(kind: str) -> None:
+    """Of four values two and two have a node above them."""
+    column, levels = column_of(4, True), levels_of(4)
+    for model in asked(kind):
+        for often in product(range(3), (0, 1), (0, 2), (0, 1), (0, 1)):
+            values = [v for v, n in zip((*NUMBERS[:4], None), often, strict=True)
+                      for _ in range(n)]
+            if not values:
+                continue
+            codes = np.array([4 if v is None else NUMBERS.index(v) for v in values], np.int32)
+            points = points_of([column], [codes])
+            rows = np.arange(len(values))
+            (far,) = violations(demands_of(points, [model], rows), np.zeros(len(values), np.int64))
+            assert bool(far == 0.0) is passes(model, values, values, levels), (model, values)
