@@ -12,9 +12,18 @@ import pytest
 import kanon_sql
 from kanon_sql.api.release import manifest_and_metrics, read_manifest
 from kanon_sql.call.call import GroupingCall, read_call
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session, relation_and_options
 from kanon_sql.measure.metrics import Metric
-from kanon_sql.plan.manifest import OF_WHOLE, PUBLIC, as_told, public_options, sealed
+from kanon_sql.plan import manifest
+from kanon_sql.plan.manifest import (
+    OF_WHOLE,
+    PUBLIC,
+    as_told,
+    digest_sql,
+    public_options,
+    sealed,
+)
 from tests.support.catalogs import MadeUp
 from tests.support.manifests import PLAIN, manifest_of, plain_digest, reference_digest
 from tests.support.queries import metrics_of
@@ -94,6 +103,34 @@ def test_what_looks_alike_has_another_digest(con: Connection, case: str) -> None
 def test_the_digest_knows_no_order(con: Connection) -> None:
     rows = "(SELECT i, i % 3 AS j FROM range(50) AS r(i) ORDER BY {})"
     assert plain_digest(con, rows.format("i")) == plain_digest(con, rows.format("hash(i)"))
+
+
+def test_the_digest_of_no_rows_is_one_and_a_macro_that_hides_ours_is_refused(
+    con: Connection,
+) -> None:
+    con.execute("CREATE TABLE nobody AS SELECT 1 AS a, 'x' AS b WHERE false")
+    query = digest_sql(Relation('"nobody"', ("nobody",)))
+    assert con.execute(query).fetchall() == [(reference_digest(con, "nobody"),)]
+    con.execute("CREATE MACRO list_sort(x, y, z) AS [x[1]]")
+    try:
+        with pytest.raises(duckdb.Error, match="a macro named 'list_sort'"):
+            con.execute(query).fetchall()
+    finally:
+        con.execute("DROP MACRO list_sort")
+
+
+def test_the_options_of_a_hierarchy_have_no_order() -> None:
+    catalog = MadeUp({"t": {"age": None, "ill": None}})
+
+    def told(**options: Any) -> str:
+        call = read_call("anonymize", "t", {
+            "k": 3, "quasi_identifiers": ["age"], "others": "drop",
+            "hierarchies": {"age": {"kind": "bins", **options}},
+        }, catalog)
+        assert isinstance(call, GroupingCall)
+        return manifest._hierarchies(call.hierarchies)
+
+    assert told(width=10, start=5) == told(start=5, width=10) != told(start=10, width=5)
 
 
 def test_times_with_a_zone_inside_of_others_are_refused(con: Connection) -> None:
