@@ -23,8 +23,8 @@ STAYS = (
     "row, and make the release again."
 )
 NO_TABLE = (
-    "private names {!r}, which is not a table with the columns file, manifest_sha256 and private. "
-    "Name a new table, which is then created."
+    "private names {!r}, which is not a table with the columns file, manifest_sha256 and private, "
+    "and can't become one. Name a new table in a schema that exists; it is created."
 )
 PLACES = "Name a file that ends in .json, or with con a table."
 
@@ -80,7 +80,9 @@ class PrivatePart:
         relation = find_relation(self._private, session.catalog)
         self._table = relation.sql
         self._begins = session.missing([ReferencedRelation(relation, "")]) is not None
-        if not self._begins:
+        if self._begins:
+            self._run(f"EXPLAIN {self._create()}")
+        else:
             self._run(f"EXPLAIN {self._insert()}", ["", "", "{}"])
 
     def put(self, record: Mapping[str, Any]) -> None:
@@ -89,11 +91,14 @@ class PrivatePart:
             _write_private(self._place, (json.dumps(record, indent=1) + "\n").encode())
         elif self._table is not None:
             self._text = json.dumps(record)
-            self._run(
-                f"CREATE TABLE IF NOT EXISTS {self._table} "
-                "(file VARCHAR, manifest_sha256 VARCHAR, private JSON)"
-            )
+            self._run(self._create())
             self._run(self._insert(), [self._path.name, record["manifest_sha256"], self._text])
+
+    def _create(self) -> str:
+        return (
+            f"CREATE TABLE IF NOT EXISTS {self._table} "
+            "(file VARCHAR, manifest_sha256 VARCHAR, private JSON)"
+        )
 
     def _insert(self) -> str:
         return f"INSERT INTO {self._table} (file, manifest_sha256, private) VALUES (?, ?, ?)"

@@ -355,6 +355,8 @@ def test_a_table_that_can_not_have_the_private_part_is_refused_before_any_work(
         # that there are too few rows is found out later
         kanon_sql.release(con, "patients", to="out.parquet", private="parts", **{**CALL, "k": 61})
     assert not files()
+    with pytest.raises(kanon_sql.OptionError, match="Name a new table in a schema that exists"):
+        kanon_sql.release(con, "patients", to="out.parquet", private="a.b", **{**CALL, "k": 61})
     con.execute("SELECT 1").fetchall()
 
 
