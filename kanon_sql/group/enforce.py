@@ -198,19 +198,36 @@ def _searched(
     points: Points, labels: Labels, models: Sequence[PrivacyModel], task: GroupTask, watch: Watch
 ) -> tuple[Labels, dict[str, float]]:
     """The labels that a search found, and what it reports."""
+    # here, since it loads the compiler
+    from kanon_sql.methods.local_search.layout import layout_of
+
+    n = len(points)
+    if not (_violations(points, labels, models) > 0.0).any():
+        return labels, {}
+    k = max(task.k, *least_class(points, models, np.arange(n)))
+    if 2 * k > n:  # there is room for one class, and nothing to search
+        return np.zeros(n, np.int64), {}
+    layout = layout_of(points)
+    if layout is None:
+        return _found(points, labels, models, k, task, watch)
+    found, facts = _found(
+        points.part(layout.order), layout.of(labels), models, k, task, watch
+    )
+    return layout.back(found), facts
+
+
+def _found(
+    points: Points, labels: Labels, models: Sequence[PrivacyModel], k: int, task: GroupTask,
+    watch: Watch,
+) -> tuple[Labels, dict[str, float]]:
+    """The same of records that stay where they are, and of which fewer than ``k`` keep no model."""
     from kanon_sql.methods.local_search.constrained_search import PROBE, Models, keep_models
     from kanon_sql.methods.local_search.equal_shares import spread_ties
     from kanon_sql.methods.search_steps import LOSS_STEPS, REFINE_STEPS, default_steps
     from kanon_sql.privacy.demands import demands_of
-    from kanon_sql.privacy.kernels import violations
 
-    n, everybody = len(points), np.arange(len(points))
-    demands = demands_of(points, models, everybody)
-    if not (violations(demands, labels) > 0.0).any():
-        return labels, {}
-    k = max(task.k, *least_class(points, models, everybody))
-    if 2 * k > n:  # there is room for one class, and nothing to search
-        return np.zeros(n, np.int64), {}
+    n = len(points)
+    demands = demands_of(points, models, np.arange(n))
     steps = min(FIRST * n, max(FIRST_STEPS, 2 * n))
     if task.refine == "local" or task.method.searches:
         most = LOSS_STEPS if task.geometry.by_loss else REFINE_STEPS

@@ -10,6 +10,7 @@ import numpy as np
 from kanon_sql.group.enforce import GUARANTEED
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
+from kanon_sql.points.by_label import label_order
 from kanon_sql.points.people import Population
 from kanon_sql.points.points import Grouping, Points
 
@@ -37,7 +38,7 @@ def keep_people(
     for each in task.of_population:
         each.refuse(everybody)
     labels = grouping.labels[kept]
-    order = np.argsort(labels, kind="stable")
+    order = label_order(labels)
     members = np.split(kept[order], np.cumsum(np.bincount(labels))[:-1])
     covered = np.array([people.covered(rows) for rows in members])
     lacking = int((covered < least).sum())

@@ -15,7 +15,7 @@ def label_order(labels: Labels) -> Labels:
     """The records label by label, those of one label in their order: int64, shape (n,).
 
     Args:
-        labels: int64, shape (n,), from 0 up.
+        labels: int64, shape (n,), from 0 up, or -1, which comes first.
     """
     bits = max(len(labels) - 1, 1).bit_length()
     if int(labels.max(initial=0)) >> (63 - bits):  # no room for both in one number

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kanon_sql.kernel.jit import inlined, inner, kernel
+from kanon_sql.points.by_label import label_order
 from kanon_sql.points.points import Floats, Labels
 from kanon_sql.privacy.demand import BOUNDED, DISTINCT, ENTROPY, EQUAL, ORDERED, RECURSIVE
 from kanon_sql.privacy.demands import Demands
@@ -378,8 +379,8 @@ def violations(demands: Demands, labels: Labels) -> Floats:
         labels: int64, shape (n,), 0 .. groups-1; -1 for a record that is in none.
     """
     groups = int(labels.max(initial=-1)) + 1
-    order = np.argsort(labels, kind="stable")
-    start = np.searchsorted(labels[order], np.arange(groups + 1))
+    order = label_order(labels)
+    start = np.cumsum(np.bincount(labels + 1, minlength=groups + 1))
     violation = np.zeros(groups)
     _violations(demands, order, start, violation)
     return violation

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.local_search.embedding import embedded
 from kanon_sql.methods.local_search.equal_shares import is_hopeless
 from kanon_sql.methods.local_search.judging import Judging, helpers_for
 from kanon_sql.methods.local_search.merging import merge_rest
@@ -23,13 +24,12 @@ from kanon_sql.methods.local_search.refine import (
     HOT,
     Ground,
     Refined,
-    embedded,
     load_groups,
     loss_of,
 )
 from kanon_sql.methods.local_search.state import Cycle, DistinctPoints, LocalSearch, no_changes
 from kanon_sql.points.numbering import number_by_first
-from kanon_sql.points.points import Labels, LossPoints, Points
+from kanon_sql.points.points import Labels, Points
 from kanon_sql.privacy.demands import Demands
 from kanon_sql.privacy.kernels import violations
 from kanon_sql.search.nearest_lists import nearest_among
@@ -166,10 +166,7 @@ class Models:
         if n > FAR or sites.near.shape[1] == 0:
             return sites
         firsts = sites.order[sites.start[:-1]]
-        apart = (
-            embedded(points, firsts) if isinstance(points, LossPoints)
-            else Points.of(points.numeric[firsts], points.codes[firsts], points.scale)
-        )
+        apart = embedded(points, firsts)
         slice_of = np.empty(n, np.int64)
         slice_of[np.argsort(self._ranks, kind="stable")] = np.arange(n) * SLICES // n
         # a slice has all rows of a value or none, where there are few values

@@ -8,6 +8,7 @@ import numpy as np
 
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.methods.local_search.outlines import Outlines
+from kanon_sql.points.by_label import label_order
 from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
 
 LOOKED = 256
@@ -84,7 +85,7 @@ def _shared(
 
 def _chained(codes: Any, width: Labels, labels: Labels, groups: int) -> _Chains:
     """The records of each class as a chain, in order; ``width``: how many codes each column has."""
-    order = np.argsort(labels, kind="stable")
+    order = label_order(labels)
     ends = np.cumsum(np.bincount(labels, minlength=groups))
     first, last = order[np.append(0, ends[:-1])], order[ends - 1]
     after = np.full(len(labels), -1)

@@ -19,6 +19,7 @@ from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import Mergers
 from kanon_sql.methods.local_search.merger_costs import MergerCosts
 from kanon_sql.methods.local_search.refine import loss_of
+from kanon_sql.points.by_label import label_order
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, ItemPoints, Labels, Points
 from kanon_sql.privacy.demands import Demands
@@ -71,7 +72,7 @@ class Merging:
         self.labels: Labels = labels.copy()
         self._demands = demands
         self._costs = MergerCosts(points, labels)
-        self._order = np.argsort(labels, kind="stable")
+        self._order = label_order(labels)
         self._start = np.cumsum(np.append(0, np.bincount(labels)))
         self._unions: dict[int, Labels] = {}
         self.held = violations(demands, labels)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kanon_sql.points.by_label import label_order
 from kanon_sql.points.points import Codes, Floats, Labels
 
 BITS = 64
@@ -43,7 +44,7 @@ class Outlines:
             codes: int32, shape (n, c).
             labels: int64, shape (n,); of a class without records nothing is known.
         """
-        order = np.argsort(labels, kind="stable")
+        order = label_order(labels)
         held = np.bincount(labels, minlength=len(sizes))
         there = np.flatnonzero(held)
         start = (np.cumsum(held) - held)[there]

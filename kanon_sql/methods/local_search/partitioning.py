@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from kanon_sql.methods.local_search.embedding import embedded
 from kanon_sql.methods.local_search.highs import CoverProblem, Solver
-from kanon_sql.methods.local_search.refine import data_of, embedded, loss_of
+from kanon_sql.methods.local_search.refine import data_of, loss_of
 from kanon_sql.methods.local_search.variations import (
     PricedClasses,
     cheapest,
@@ -31,7 +32,7 @@ from kanon_sql.methods.local_search.variations import (
     vary,
 )
 from kanon_sql.points.numbering import number_by_first
-from kanon_sql.points.points import Floats, Labels, LossPoints, Points
+from kanon_sql.points.points import Floats, Labels, Points
 from kanon_sql.search.nearest_lists import nearest_lists
 
 NEAR = 16
@@ -71,10 +72,7 @@ class Region:
         classes, int32, shape (m, 2k - 1)."""
         self.points, self.labels, self.k, self._solver = points, labels, k, solver
         self._data = data_of(points)
-        apart = points
-        if isinstance(points, LossPoints):
-            apart = embedded(points, np.arange(len(points)))
-        self._near = nearest_lists(apart, NEAR)
+        self._near = nearest_lists(embedded(points), NEAR)
         room = ROOM * len(points) * k
         self._found = PricedClasses(np.empty((room, 2 * k - 1), np.int32), np.empty(room))
         self._reduced = np.empty(room)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -15,7 +15,9 @@ from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.parallel import Helpers
 from kanon_sql.kernel.sort import sort_stably
 from kanon_sql.kernel.watch import DONE, Watch
+from kanon_sql.methods.local_search.embedding import embedded
 from kanon_sql.methods.local_search.judging import Judging, helpers_for
+from kanon_sql.methods.local_search.layout import layout_of
 from kanon_sql.methods.local_search.moves import distance, hold_groups, join, settle
 from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
@@ -28,6 +30,7 @@ from kanon_sql.methods.local_search.state import (
     no_changes,
 )
 from kanon_sql.methods.search_steps import DESCENT, FEW, FIRST, LONGER
+from kanon_sql.points.by_label import label_order
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points
@@ -39,9 +42,6 @@ NEAR = 10
 LOSS_NEAR = 40
 """The same for information loss: there many are equally near, and the nearer of them are proposed
 more often."""
-
-STRETCH = 4.0
-"""By how much squares of numbers are stretched to be like the numbers themselves."""
 
 HOT = 1.4
 """The temperature at which a cycle starts: the mean allowance of a record, in its unit."""
@@ -90,26 +90,12 @@ def _sites(points: Points, watch: Watch) -> DistinctPoints:
     rank = np.argsort(np.argsort(firsts))  # sites in the order of their first records
     site_of = np.empty(len(points), np.int64)
     site_of[order] = rank[np.cumsum(fresh) - 1]
-    order = np.argsort(site_of, kind="stable")
+    order = label_order(site_of)
     start = np.append(0, np.cumsum(np.bincount(site_of)))
     firsts = order[start[:-1]]
-    if isinstance(points, LossPoints):
-        near = nearest_lists(embedded(points, firsts), LOSS_NEAR, watch.beat())
-    else:
-        apart = Points.of(points.numeric[firsts], points.codes[firsts], points.scale)
-        near = nearest_lists(apart, NEAR, watch.beat())
+    count = LOSS_NEAR if isinstance(points, LossPoints) else NEAR
+    near = nearest_lists(embedded(points, firsts), count, watch.beat())
     return DistinctPoints(site_of, start, order, near)
-
-
-def embedded(points: LossPoints, members: Any) -> Points:
-    """Points whose squared distances are much like the losses of two records.
-
-    Two codes are as far apart as their loss; two numbers x and y, for a domain of size 1,
-    STRETCH (x - y)^2 instead of abs(x - y). Missing values are moved closer, above the domain.
-    """
-    cap = np.where(points.cap > 0.0, points.cap, 1.0)
-    numeric = np.minimum(points.numeric[members], 1.5 * cap) * np.sqrt(STRETCH / cap)
-    return Points.of(numeric, points.codes[members], points.scale / 2.0)
 
 
 @kernel
@@ -189,7 +175,7 @@ def _small(data: Any, labels: Labels, k: int) -> Labels:
     """The same groups, those of 2k or more split."""
     sizes = np.bincount(labels)
     label, out = len(sizes), labels.copy()
-    order, stops = np.argsort(labels, kind="stable"), np.cumsum(sizes)
+    order, stops = label_order(labels), np.cumsum(sizes)
     for g in np.flatnonzero(sizes >= 2 * k):
         label = _split(data, order[stops[g] - sizes[g] : stops[g]].copy(), k, out, label)
     return number_by_first(out)
@@ -341,6 +327,19 @@ def refine(
             result is that of ``steps=s``.
         watch: told of the steps made; its stop ends the search with StoppedError.
     """
+    layout = layout_of(points)
+    if layout is None:
+        return _refined(points, labels, k, steps, seconds, watch)
+    laid = layout.of(labels)
+    refined = _refined(points.part(layout.order), laid, k, steps, seconds, watch)
+    better = labels if refined.labels is laid else layout.back(refined.labels)
+    return replace(refined, labels=better)
+
+
+def _refined(
+    points: Points, labels: Labels, k: int, steps: int, seconds: float | None, watch: Watch
+) -> Refined:
+    """The same of records that stay where they are."""
     started = perf_counter()
     start, stopped = number_by_first(labels), False
     n, ground = len(points), Ground(points, k, watch)

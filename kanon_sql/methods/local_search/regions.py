@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon_sql.methods.local_search.refine import embedded
-from kanon_sql.points.points import Floats, Labels, LossPoints, Points
+from kanon_sql.methods.local_search.embedding import embedded
+from kanon_sql.points.points import Floats, Labels, Points
 
 
 def _gaps(points: Points, members: Labels, i: int) -> Floats:
@@ -31,7 +31,7 @@ def cut_regions(points: Points, labels: Labels, size: int, turn: int) -> list[La
     Returns: for each region its records, int64, ascending.
     """
     n = len(points)
-    apart = embedded(points, np.arange(n)) if isinstance(points, LossPoints) else points
+    apart = embedded(points)
     random = np.random.RandomState(turn)  # whose numbers are the same in every version
     regions, waiting = [], [(np.arange(n), max(1, round(n / size)))]
     while waiting:

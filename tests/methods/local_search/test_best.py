@@ -19,9 +19,10 @@ from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
 from kanon_sql.methods.local_search import highs, long_search
 from kanon_sql.methods.local_search.best import is_line, starts_of
+from kanon_sql.methods.local_search.embedding import embedded
 from kanon_sql.methods.local_search.highs import CoverProblem, Solver, solved
 from kanon_sql.methods.local_search.partitioning import Region
-from kanon_sql.methods.local_search.refine import _small, data_of, embedded, loss_of
+from kanon_sql.methods.local_search.refine import _small, data_of, loss_of
 from kanon_sql.methods.local_search.regions import cut_regions
 from kanon_sql.methods.local_search.variations import PricedClasses, class_costs, class_rows, vary
 from kanon_sql.points.numbering import number_by_first
@@ -194,9 +195,7 @@ def test_variations_are_all_that_are_cheap(
     labels = np.minimum(np.arange(n) // k, n // k - 1)
     rows, rng = class_rows(labels, k), np.random.default_rng(n)
     prices = rng.normal(size=n)
-    near = nearest_lists(
-        embedded(points, np.arange(n)) if isinstance(points, LossPoints) else points, count
-    )
+    near = nearest_lists(embedded(points), count)
     room = PricedClasses(np.empty((9000, 2 * k - 1), np.int32), np.empty(9000))
     reduced = np.empty(9000)
     made = vary(data_of(points), near, prices, rows, k, limit, room, reduced)
