@@ -39,7 +39,9 @@ CALLS: dict[str, tuple[str, str]] = {
     "anonymize_metrics, groups remembered": (
         f"FROM anonymize_metrics('t', {GROUPED})", "anonymize"
     ),
-    "anonymize_clusters": (f"FROM anonymize_clusters('t', {GROUPED})", "anonymize"),
+    "anonymize_clusters": (
+        f"CREATE TABLE g AS FROM anonymize_clusters('t', {GROUPED})", "anonymize"
+    ),
     "anonymize_audit": (f"FROM anonymize_audit('t', release := 'r', {SEEN})", "anonymize"),
     "k_anonymity": (f"FROM k_anonymity('r', {SEEN})", "GROUP BY"),
     "k_anonymity of the source": (f"FROM k_anonymity('t', {SEEN})", "GROUP BY of the source"),
@@ -58,6 +60,9 @@ CALLS: dict[str, tuple[str, str]] = {
 """The calls as SQL, and what each is held against."""
 
 NEEDS_RELEASE = ("anonymize_audit", "k_anonymity", "GROUP BY")
+MADE = ("r", "g", "l", "c", "s")
+"""The tables that calls make."""
+
 REMEMBERED = ("anonymize, groups remembered", "anonymize_metrics, groups remembered")
 
 
@@ -78,8 +83,8 @@ def one(name: str, n: int) -> Outcome:
     con.execute(MIXED.format(600))
     con.execute(f"CREATE TABLE r AS FROM anonymize('t', {GROUPED})")
     con.execute(text.replace("CREATE TABLE r ", "CREATE OR REPLACE TABLE r ")).fetchall()
-    con.execute("DROP TABLE t; DROP TABLE IF EXISTS r; DROP TABLE IF EXISTS l; "
-                "DROP TABLE IF EXISTS c; DROP TABLE IF EXISTS s")
+    for made in ("t", *MADE):
+        con.execute(f"DROP TABLE IF EXISTS {made}")
     con.execute("SELECT setseed(0.5)")
     con.execute(MIXED.format(n))
     if name in (*NEEDS_RELEASE, *REMEMBERED):
@@ -92,11 +97,9 @@ def one(name: str, n: int) -> Outcome:
         spent.append(time.process_time() - begun)
 
     def again() -> None:
-        con.execute("DROP TABLE IF EXISTS s")
-        if name == "anonymize":
-            con.execute("DROP TABLE IF EXISTS r")
-        for made in ("l", "c"):
-            con.execute(f"DROP TABLE IF EXISTS {made}")
+        for made in MADE:
+            if made != "r" or name == "anonymize":
+                con.execute(f"DROP TABLE IF EXISTS {made}")
         if name not in REMEMBERED:
             from kanon_sql.stages.remembered import forget
 

@@ -32,6 +32,25 @@ def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
     return np.asarray(mixed[labels], dtype=np.bool_)
 
 
+def class_radii(
+    encoded: Encoded, labels: Labels, source: AnyCells, centers: AnyCells, task: GroupTask,
+) -> Floats:
+    """The radius of each class: float64, shape (groups,). Arguments as in ``measure``."""
+    apart = [squared_error(encoded, source, centers, j) for j in range(len(encoded.attributes))]
+    return _radii(encoded, labels, source, centers, apart, task)
+
+
+def _radii(
+    encoded: Encoded, labels: Labels, source: AnyCells, centers: AnyCells, apart: list[Floats],
+    task: GroupTask,
+) -> Floats:
+    """The same from the squared error of each attribute and row, input order."""
+    distances = center_distances(encoded, task.own.in_metric, source, centers, apart)
+    released, radii = np.flatnonzero(labels >= 0), np.zeros(int(labels.max()) + 1)
+    np.maximum.at(radii, labels[released], distances[released])
+    return radii
+
+
 def measure(
     encoded: Encoded, labels: Labels, source: AnyCells, centers: AnyCells,
     task: GroupTask, bounded: bool = False,
@@ -60,12 +79,8 @@ def measure(
         errors = apart[j][encoded.order][released]
         mixed = _mixes(encoded.missing[released, j], labels, groups)
         charged += float(np.sum(np.where(mixed, attribute.weight, errors)))
-    radii = np.zeros(groups)
-    distances = center_distances(
-        encoded, task.own.in_metric, source, centers, apart
-    )[released]
+    radii = _radii(encoded, all_labels, source, centers, apart, task)
     del apart
-    np.maximum.at(radii, labels, distances)
     points = encoded.squared().part(released)
     lost, total = sse(points, labels), sst(points)
     classes = Classes(encoded, all_labels, np.bincount(labels, minlength=groups), radii)

@@ -349,8 +349,8 @@ def pipeline_sql(call: GroupingCall, clock: str = "", measured: bool = False) ->
     )
 
 
-def measured_sql(call: GroupingCall) -> str:
-    """The stages that measure what the grouping costs."""
+def measured_sql(call: GroupingCall, only_radii: bool = False) -> str:
+    """The stages that measure what the grouping costs, or only the radii of its classes."""
     trees, shown = trees_of(call), call.release.representation
     centers = class_rows(call, trees.keyed("__kanon_labelled"), POINTS)
     if call.task.geometry.has_centers and (shown == "centroid" or shown not in POINTS):
@@ -360,6 +360,7 @@ def measured_sql(call: GroupingCall) -> str:
     if centers == released_classes(call, trees):
         centers = "FROM __kanon_classes"  # made once
     columns = "COLUMNS(* EXCLUDE (__kanon_class))"
+    told = {"only_radii": True} if only_radii else _bounded(call)
     return statement(
         "pipeline.measured_by_part" if call.by_part else "pipeline.measured",
         released=statement(
@@ -369,7 +370,7 @@ def measured_sql(call: GroupingCall) -> str:
         options=run_sql(call),
         hierarchies=trees.argument(),
         one_source=one_empty_row("__kanon_source"),
-        published=literal(json.dumps({**published_forms(call), **_bounded(call)})),
+        published=literal(json.dumps({**published_forms(call), **told})),
         outside=_outside(call, trees),
     )
 

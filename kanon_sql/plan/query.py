@@ -140,7 +140,7 @@ def _clusters(call: GroupingCall) -> str:
     return statement(
         "query.clusters",
         pipeline=pipeline_sql(call, measured=True),
-        measured=measured_sql(call),
+        measured=measured_sql(call, only_radii=True),
         multisets=f",\n           __kanon_multiset(COLUMNS([{sensitive}]))" if sensitive else "",
         k=call.task.k,
         seed=call.task.seed,

@@ -17,7 +17,7 @@ from kanon_sql.encode.cells import category_column, number_column
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.hierarchies.tree import Tree
-from kanon_sql.measure.facts import measure
+from kanon_sql.measure.facts import class_radii, measure
 from kanon_sql.measure.in_words import (
     errors_in_unit,
     words_of,
@@ -47,6 +47,7 @@ class PublishedForm:
             categories, the columns that are measured hold texts.
         outside: the cells of the rows that took no part, row by row, as those of Rows.
         bounded: whether to tell what no grouping loses less than.
+        only_radii: whether nothing but the radii of the classes is asked.
     """
 
     form: str
@@ -57,6 +58,7 @@ class PublishedForm:
     types: Sequence[str]
     outside: pa.StructArray
     bounded: bool = False
+    only_radii: bool = False
 
 
 def rows_of(ticket: int, classes: Rows, columns: Sequence[Column]) -> Rows:
@@ -132,7 +134,8 @@ def measure_rows(
     rows: Rows, columns: Sequence[Column], task: GroupTask, published: PublishedForm,
     trees: Mapping[str, Tree] | None = None,
 ) -> tuple[dict[str, Any], Labels, Floats]:
-    """The losses of labelled rows, the classes, and the radius of each; class -1 is suppressed."""
+    """The losses of labelled rows, the classes, and the radius of each; class -1 is suppressed.
+    No losses where only radii are asked."""
     classes, labels, first = renumbered(rows.numbers("class"))
     # rows that look alike stand by class: else the order in which they came in would say in which
     # order the losses of classes are added up
@@ -141,6 +144,9 @@ def measure_rows(
     labels = labels - int(np.sum(classes < 0))
     alike = rows.numbers("alike")[first[classes >= 0]]
     classes = classes[classes >= 0]
+    if published.only_radii:
+        cells, centers = rows.fields["cells"], rows.fields["center"]
+        return {}, classes, class_radii(encoded, labels[encoded.order], cells, centers, task)
     facts, radii = measure(
         encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"], task,
         published.bounded,
