@@ -154,7 +154,7 @@ def _places() -> dict[Checked, str]:
 
 def _shown(each: Checked, when: str) -> str:
     """SQL of the metric of a model, of each column where a file shows it."""
-    said = {name: _limit(name) for name, option in OF_MODEL.items() if option == each.model.option}
+    said = {name: _limit(name) for name in OF_MODEL}
     limit = _limit(each.model.option)
     conditions = [
         f"TRY_CAST({limit} AS DOUBLE) IS NOT NULL",

@@ -94,7 +94,8 @@ def literal(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return f"'{value}'::DOUBLE"
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{literal(str(k))}: {literal(v)}" for k, v in value.items()) + "}"
+        parts = ", ".join(f"{literal(str(key))}: {literal(part)}" for key, part in value.items())
+        return ("MAP " if "" in value else "") + "{" + parts + "}"  # no STRUCT has an empty name
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(literal, value)) + "]"
     return format(Decimal(value), "f") if isinstance(value, float) and value > 1e-5 else repr(value)
