@@ -57,6 +57,11 @@ SCAN = re.compile(r"SCAN \[(.*)\]$", re.MULTILINE)
 """What a lazy frame of Polars says of the files that it will read."""
 ELIDED = re.compile(r"\.\.\. \d+ other sources?$")
 """What it says in place of the paths of many files."""
+ZONED = re.compile(r"\bTIME WITH TIME ZONE\b")
+"""A type whose zone Arrow forgets, and that pandas doesn't take."""
+
+UNKEPT = "The column {!r} has the type {}, which a frame doesn't keep as it is. CAST it to VARCHAR."
+
 UNTOLD = "FROM read_parquet(unknown)"
 """A query that reads nobody knows what: of a frame whose files can't be told."""
 
@@ -118,6 +123,7 @@ def table_of(data: Any) -> Any:
         raise OptionError(ADVICE[kind])
     package = library(data)
     if package == "duckdb" and isinstance(data, duckdb.DuckDBPyRelation):
+        refuse_unkept(data)
         frame = data.to_arrow_table()
     elif package == "polars":
         frame = data.collect() if hasattr(data, "collect") else data
@@ -245,6 +251,13 @@ def count_of(frame: Any) -> int:
     return int(frame.num_rows) if isinstance(frame, pa.Table) else len(frame)
 
 
+def refuse_unkept(relation: Any) -> None:
+    """Raises DataError for a column of a type that a frame would give other values."""
+    for name, sql_type in zip(relation.columns, map(str, relation.types), strict=True):
+        if ZONED.search(sql_type):
+            raise DataError(UNKEPT.format(name, sql_type))
+
+
 def way_back(data: Any, con: duckdb.DuckDBPyConnection | None) -> Callable[[Any], Any]:
     """What makes of a result, a DuckDB relation, the kind of frame that the data is.
 
@@ -252,7 +265,20 @@ def way_back(data: Any, con: duckdb.DuckDBPyConnection | None) -> Callable[[Any]
         data: what came in.
         con: the caller's connection, if one was given; a relation goes back on it, else on
             DuckDB's default connection.
+
+    It raises DataError where such a frame would not keep the result.
     """
+    made = _way_back(data, con)
+
+    def frame(result: Any) -> Any:
+        refuse_unkept(result)
+        return made(result)
+
+    return frame
+
+
+def _way_back(data: Any, con: duckdb.DuckDBPyConnection | None) -> Callable[[Any], Any]:
+    """The same of results that such a frame keeps."""
     package = library(data)
     if package == "polars":
         if hasattr(data, "collect"):
