@@ -93,7 +93,8 @@ TARGETS: dict[str, Target] = {
     ),
     "generalize": Target(
         ("kanon_sql/plan/generalize.py", "sql/generalize.sql", "sql/macros/represent.sql"),
-        ("release/test_representations.py", "release/test_precision.py",
+        ("plan/test_by_column.py", "measure/test_released.py", "release/test_macros_of_values.py",
+         "release/test_representations.py", "release/test_precision.py",
          "release/test_rounded.py", "release/test_weighted_centroids.py"),
         sampled=True,
     ),
