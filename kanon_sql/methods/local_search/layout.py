@@ -22,7 +22,7 @@ LARGE = 50_000
 
 
 @dataclass(frozen=True)
-class Layout:
+class RecordLayout:
     """Where each record stands.
 
     Attributes:
@@ -42,10 +42,10 @@ class Layout:
         return number_by_first(grouping)
 
 
-def layout_of(points: Points) -> Layout | None:
+def layout_of(points: Points) -> RecordLayout | None:
     """Where n records stand best: leaf by leaf of a tree. None where they may stay as they are."""
     n = len(points)
     if n < LARGE or points.numeric.shape[1] + points.codes.shape[1] == 0:
         return None
     order = new_pool(make_space(embedded(points)), np.arange(n)).tree.order
-    return Layout(order[order >= 0])
+    return RecordLayout(order[order >= 0])

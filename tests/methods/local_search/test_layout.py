@@ -13,7 +13,7 @@ from kanon_sql.kernel.parallel import on_threads
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import task_for
 from kanon_sql.methods.local_search import layout as module
-from kanon_sql.methods.local_search.layout import Layout, layout_of
+from kanon_sql.methods.local_search.layout import RecordLayout, layout_of
 from kanon_sql.methods.local_search.refine import loss_of, refine
 from kanon_sql.points.points import Labels, Points
 from kanon_sql.privacy.demands import demands_of
@@ -26,7 +26,7 @@ KINDS = ("normal", "grid", "mixed", "six_texts")
 MAKES = (points_of, loss_points_of)
 
 
-def found(points: Points) -> Layout:
+def found(points: Points) -> RecordLayout:
     layout = layout_of(points)
     assert layout is not None
     return layout
