@@ -9,7 +9,7 @@ from collections import Counter
 
 from tests.faults.doors import SEED
 from tests.faults.judged import Kind
-from tests.faults.process import forked
+from tests.faults.process import Ended, forked
 from tests.faults.table import Judged
 from tests.faults.traced import FAULTS, Fault, Trace, faults_of, inject
 
@@ -20,6 +20,16 @@ READ = re.compile(r"openat\(.*O_RDONLY|pread64|read\(")
 """A file that can't be read, or a folder in which none is found, may be one that was mistyped."""
 REMOVED = re.compile(r'unlink|rmdir|O_DIRECTORY|fcntl|"[^"]*(kanon-draft|[.]tmp)[^"]*", O_RDONLY')
 """What takes a draft away: where that fails, it stays for the next run to take away."""
+
+
+UNBEGUN = re.compile(r"^Exception ignored in thread started by.*\nMemoryError", re.MULTILINE)
+"""What Python says of a thread that lacks the memory to begin."""
+
+
+def waits_for_thread(ended: Ended) -> bool:
+    """Whether Python hangs where it starts a thread: it waits until that says that it runs, and one
+    without memory never does. No code of a thread, nor of who starts it, can change that."""
+    return ended.status is None and UNBEGUN.search(ended.said) is not None
 
 
 def loop(judged: Judged, until: float) -> None:
@@ -63,6 +73,9 @@ def one(judged: Judged, fault: Fault) -> None:
     trace = Trace(place.root / "record", fault.call, *inject(fault))
     ended = forked(place, judged.door, SEED, trace.attach)
     failed = [line for line in trace.lines() if "(INJECTED)" in line]
+    if waits_for_thread(ended):
+        judged.runs.ways["hung in Python's start of a thread"] += 1
+        return
     judged.check("calls", f"{fault} ({_where(failed)})", ended, _kind(failed))
     if not failed:
         judged.runs.ways["met no fault"] += 1

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.calls import waits_for_thread
 from tests.faults.doors import CITY, NAME, Door
 from tests.faults.judged import FAULT, KILLED, judge
 from tests.faults.place import Place
@@ -65,6 +66,16 @@ def test_what_is_refused_and_leaves_nothing_is_right(place: Place) -> None:
 ])
 def test_how_a_run_may_not_end(ended: Ended, said: str, place: Place) -> None:
     assert said in found(place, ended)
+
+
+def test_a_thread_that_python_never_starts_is_no_finding() -> None:
+    said = (
+        "kanon: 1 of 3\nException ignored in thread started by: <bound method Thread._bootstrap of "
+        "<Thread(kanon_0, initial)>>\nMemoryError: \n"
+    )
+    assert waits_for_thread(Ended(None, said, 0, 1.0))
+    assert not waits_for_thread(Ended(4, said, 0, 1.0))
+    assert not waits_for_thread(Ended(None, "MemoryError: \n", 0, 1.0))
 
 
 def test_what_may_not_be_left(place: Place) -> None:
