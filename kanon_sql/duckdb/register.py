@@ -10,6 +10,7 @@ import re
 import threading
 import weakref
 from collections.abc import Iterator
+from time import monotonic, sleep
 
 import duckdb
 
@@ -29,6 +30,9 @@ OLDEST = "1.4.4"
 TOO_OLD = (
     "DuckDB {} is too old: kanon_sql needs DuckDB {} or later. Install one: pip install -U duckdb"
 )
+
+BUSY = 10.0
+"""Seconds that a call has to stop in, before its connection is given up."""
 
 INSTANCE = "__kanon_instance"
 
@@ -293,8 +297,19 @@ def register(
 
 
 def close(con: duckdb.DuckDBPyConnection) -> None:
-    """Closes the only connection of a database, and keeps nothing of either."""
-    con.close()
+    """Closes the only connection of a database, and keeps nothing of either. A call that another
+    thread still makes on it, after an interrupt, is stopped."""
+    end = monotonic() + BUSY
+    while True:
+        with contextlib.suppress(duckdb.ConnectionException):  # it may be closed
+            con.interrupt()
+        try:
+            con.close()
+            break
+        except duckdb.OperationalError:  # DuckDB 2.0.1 refuses where those before wait
+            if monotonic() > end:
+                raise
+            sleep(0.01)
     with _lock:
         for instance, known in list(_registered.items()):
             if any(one is con for one in known.values()):

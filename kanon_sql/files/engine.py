@@ -240,8 +240,10 @@ class FileEngine:
                 seen.add(size(part))
                 return result
 
-            waiting: list[Future[Any]] = [pool.submit(one, part) for part in parts]
+            waiting: list[Future[Any]] = []
             try:
+                for part in parts:
+                    waiting.append(pool.submit(one, part))
                 return [each.result() for each in waiting]
             except BaseException:
                 for each in waiting:

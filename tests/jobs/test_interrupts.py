@@ -13,6 +13,8 @@ from typing import Any
 import duckdb
 import pytest
 
+import kanon_sql
+from kanon_sql.duckdb.register import close
 from kanon_sql.errors import KanonError
 from kanon_sql.jobs import job as jobs
 from kanon_sql.jobs.progress import Progress
@@ -292,3 +294,23 @@ def test_no_progress_of_what_takes_no_time() -> None:
     watch.begin("grouping", 10)
     Progress(True, shown).show(watch)
     assert shown.getvalue().strip() == ""
+
+
+def test_a_connection_on_which_a_thread_still_works_is_closed() -> None:
+    """As where an interrupt left a thread behind: DuckDB 2.0.1 refuses to close it meanwhile."""
+    con, ended = kanon_sql.register(duckdb.connect()), []
+
+    def long() -> None:
+        try:
+            con.execute("SELECT count(*) FROM range(1000000000) a, range(1000) b").fetchall()
+        except duckdb.Error as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=long)
+    thread.start()
+    time.sleep(0.3)
+    close(con)
+    thread.join(10)
+    assert not thread.is_alive()
+    with pytest.raises(duckdb.ConnectionException):
+        con.execute("SELECT 1")
