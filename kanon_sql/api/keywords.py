@@ -100,7 +100,6 @@ class SharedKeywords(TypedDict, total=False):
     facility_cost: float | str | None
     allow_small: bool | None
     max_diameter: float | None
-    neighbours: int | None
     adjacency: Any
     places: Any
     islands: IslandsName | None

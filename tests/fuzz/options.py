@@ -138,7 +138,6 @@ DRAWERS: dict[str, Drawer] = {
     "facility_cost": _one(0.1, 1, 100),
     "allow_small": _one(True, False),
     "max_diameter": _one(0.5, 3, 100),
-    "neighbours": _one(1, 2, 5, 50),
     "islands": _one("error", "suppress", "nearest"),
     "extent": lambda random, roles: {n: [-10000, 10000] for n in roles.quasi[:2]},
     "tight": _one(True, False),
@@ -163,7 +162,7 @@ OF_METHOD = {
     "k_member": ("start", "class_penalty", "diversity_preference", "diversity_penalty"),
     "r_gather": ("metric", "centers", "epsilon", "max_clusters"),
     "r_cellular": ("metric", "centers", "epsilon", "max_diameter"),
-    "pairs": ("neighbours",), "triples": ("neighbours",), "best": ("refine_steps",),
+    "best": ("refine_steps",),
     "gps_rectangles": ("extent", "tight", "wkt"), "fold": ("sequence",), "spread": ("sequence",),
     "bin_cover": ("epsilon",), "ordered": ("objective",),
 }

@@ -17,24 +17,15 @@ from kanon_sql.kernel.child import OF_PARENT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
-MATCHING = """
-    import numpy as np
-    from kanon_sql.kernel.watch import Watch
-    from kanon_sql.methods.cell_generalization.factors_by_matching import _matched
-
-    links = [(a, b, 1) for a in range(1500) for b in range(a)]
-    print("begun", flush=True)
-    _matched(1500, links, True, Watch())
-"""
 PROGRAMS = """
     import numpy as np
     from kanon_sql.kernel.watch import Watch
-    from kanon_sql.methods.cell_generalization.lightest_factor import _asked
+    from kanon_sql.methods.cell_generalization.lightest_factor import lightest_factor
     from kanon_sql.points.points import LossPoints
 
-    codes = np.random.default_rng(0).integers(0, 3, (2000, 6))
+    codes = np.random.default_rng(0).integers(0, 9, (8000, 6))
     print("begun", flush=True)
-    _asked(LossPoints.of(np.zeros((2000, 0)), codes, np.ones(6)), True, Watch())
+    lightest_factor(LossPoints.of(np.zeros((8000, 0)), codes, np.ones(6)), True, Watch())
 """
 COVER = """
     import numpy as np
@@ -72,7 +63,7 @@ def eventually(true: Callable[[], object], seconds: float) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", [MATCHING, PROGRAMS, COVER])
+@pytest.mark.parametrize("script", [PROGRAMS, COVER])
 def test_who_kills_the_caller_kills_its_process(script: str) -> None:
     caller = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE

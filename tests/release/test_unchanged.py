@@ -176,7 +176,6 @@ def _cases() -> dict[str, tuple[str, str]]:
         "outliers": ("people", MIXED + "k := 4, method := 'r_gather', epsilon := 0.1, "
                      "max_clusters := 40"),
         "rows": ("people", MIXED + "k := 4, method := 'r_gather', centers := 'rows'"),
-        "neighbours": ("bare", "k := 2, method := 'pairs', neighbours := 5"),
         "kilometres": ("visits", PEOPLE + "k := 9, method := 'r_gather', metric := 'haversine'"),
     }
     for metric in ("hamming", "taxonomy"):

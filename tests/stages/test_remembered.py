@@ -137,7 +137,7 @@ OTHER = {
     "gamma": 0.3, "start": "seed", "class_penalty": 2.0, "diversity_preference": "equal",
     "diversity_penalty": 2.0, "partitioning": "relaxed", "metric": "hamming", "epsilon": 0.25,
     "max_clusters": 3, "centers": "rows", "facility_cost": 2.0, "allow_small": True,
-    "max_diameter": 2.0, "neighbours": 4, "adjacency": "pairs", "places": "spots",
+    "max_diameter": 2.0, "adjacency": "pairs", "places": "spots",
     "islands": "nearest", "extent": {"a": (0.0, 1.0), "b": (0.0, 1.0)}, "tight": True,
     "wkt": True, "persons": True, "sequence": "random", "objective": "quadratic",
     "scales": {},

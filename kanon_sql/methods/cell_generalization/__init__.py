@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kanon_sql.methods.cell_generalization.geometry import CELLS
 from kanon_sql.methods.geometry import Trial
 from kanon_sql.methods.method import Method
-from kanon_sql.methods.option import MethodOptions
-from kanon_sql.option import option
-from kanon_sql.validators import whole
-
-
-@dataclass(frozen=True)
-class FactorOptions(MethodOptions):
-    """The options of pairs and triples."""
-
-    neighbours: int | None = option(
-        None, whole(1),
-        "the number of nearest rows considered for each row. Fewer than all allows larger tables, "
-        "without a guarantee.",
-        type="BIGINT", default_text="all rows",
-    )
 
 METHODS = (
     Method(
@@ -41,13 +24,12 @@ METHODS = (
         summary="For k = 2: finds the subgraph of minimum weight in which each row has one or "
         "two neighbours.",
         guarantee="suppressed cells at most 1.5 times the optimum if each column has at most two "
-        "values, else 2 times; with neighbours or suppress none",
-        cost="exact for up to 2,000 rows; larger tables need neighbours, with rows times "
-        "neighbours at most 45,000",
+        "values, else 2 times; guaranteed_ratio is higher if the minimum isn't proven; "
+        "with suppress none",
+        cost="up to 10,000 rows, in one to three minutes",
         representation="suppress",
         source="aggarwal2005, section 5",
         geometries={None: CELLS},
-        own=FactorOptions,
         only_k=2,
         trial=Trial(rows=12),
         in_blocks=False,
@@ -58,13 +40,12 @@ METHODS = (
         summary="For k = 3: finds the cycles of minimum weight through all rows, and cuts them "
         "into classes of 3 to 5.",
         guarantee="suppressed cells at most 2 times the optimum if each column has at most two "
-        "values, else 3 times; with neighbours or suppress none",
-        cost="exact for up to 600 rows; larger tables need neighbours, with rows times "
-        "neighbours at most 5,000",
+        "values, else 3 times; guaranteed_ratio is higher if the minimum isn't proven; "
+        "with suppress none",
+        cost="up to 10,000 rows, in one to three minutes",
         representation="suppress",
         source="aggarwal2005, section 6",
         geometries={None: CELLS},
-        own=FactorOptions,
         only_k=3,
         trial=Trial(rows=12, k=3),
         in_blocks=False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +11,6 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import DONE, Watch
 from kanon_sql.methods.cell_generalization.cells import neighbour_bound
 from kanon_sql.methods.cell_generalization.cycle_cuts import cheapest_cut, components
-from kanon_sql.methods.cell_generalization.factors_by_matching import edge_costs, edges_of
 from kanon_sql.methods.cell_generalization.integer_weights import is_binary, whole_weights
 from kanon_sql.methods.cell_generalization.lightest_factor import lightest_factor
 from kanon_sql.methods.task import GroupTask
@@ -20,34 +18,23 @@ from kanon_sql.points.losses import generalized_cells
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Grouping, LossPoints
 
+ROWS = 10_000
+"""Records of which a factor is found and proven in one to three minutes."""
 
-def check_size(
-    method: str, n: int, near: int | None, matched: int, rows: int, edges: int
-) -> None:
-    """Refuses what would take more than about a minute, before it begins.
+
+def check_size(method: str, n: int) -> None:
+    """Refuses what would take more than some minutes, before it begins.
 
     Args:
         method: its name.
         n: how many records there are.
-        near: how many neighbours of each are looked at; None for all.
-        matched: of up to so many records all edges are matched at once.
-        rows: the most records for all edges.
-        edges: the most edges to near records.
 
     Raises:
         DataError: there are too many.
     """
-    if near is None and n > rows:
+    if n > ROWS:
         raise DataError(
-            f"The method {method!r} is exact to {rows} rows, and there are {n}. Use neighbours="
-            "10, which takes more rows and gives no guarantee, or forest."
-        )
-    if near is not None and n > matched and near < n - 1 and n * near > edges:
-        fits = f"neighbours={edges // n} or less, or " if n <= edges else ""
-        fits += "no neighbours, or " if n <= rows else ""
-        raise DataError(
-            f"The method {method!r} takes {edges} neighbours of all rows together, and {near} of "
-            f"each of {n} rows are more. Use {fits}forest."
+            f"The method {method!r} takes {ROWS} rows at most, and there are {n}. Use forest."
         )
 
 
@@ -62,12 +49,8 @@ def labels_of(n: int, classes: list[list[int]]) -> Any:
 def by_factor(
     points: LossPoints,
     sizes: tuple[int, ...],
-    factor_of: Callable[[int, Any, Any, Watch], Any],
     shares: tuple[Fraction, Fraction],
     task: GroupTask,
-    near: int | None,
-    matched: int,
-    most: int,
     watch: Watch,
 ) -> Grouping:
     """Classes of the given sizes, cut from a factor; they cost 3 times its weight at most.
@@ -75,40 +58,32 @@ def by_factor(
     Args:
         points: records in canonical order, without numeric columns.
         sizes: the sizes of classes, the least first: it is k.
-        factor_of: finds the edges of the lightest factor of n records, from edges and costs.
         shares: the least cost of any clustering over the weight of the lightest factor, where
             columns have two codes each, and on any alphabet.
         task: with suppress nothing is guaranteed.
-        near: to how many nearest records edges are looked at; None for all.
-        matched: of up to so many records all edges are matched at once.
-        most: so many edges are matched at once, at most.
         watch: its stop raises StoppedError.
-
-    Raises:
-        DataError: to find it would take more than a bounded amount of work.
     """
     n = len(points)
     whole = whole_weights(points)
     watch.check()
-    if n > matched and (near is None or near >= n - 1):
-        chosen = lightest_factor(whole.points, sizes[0] == 2, factor_of, most, watch)
-    else:
-        edges = edges_of(whole.points, near)
-        chosen = factor_of(n, edges, edge_costs(whole.points, edges), watch)
+    factor = lightest_factor(whole.points, sizes[0] == 2, watch)
     watch.check()
     classes = []
-    for way, closed in components(n, chosen):
+    for way, closed in components(n, factor.edges.tolist()):
         classes += cheapest_cut(points, way, closed, sizes)
     labels = labels_of(n, classes)
     watch.beat()[DONE] += n
     bound = neighbour_bound(points, sizes[0])
-    deleted = int(task.suppress * n) > 0  # a row that is left out needs no edge
-    if deleted or (near is not None and near < n - 1):
+    if int(task.suppress * n) > 0:  # a row that is left out needs no edge
         return Grouping(labels, {"lower_bound": bound})
-    ends = np.array(chosen, np.int64).T
-    # costs are whole numbers, so that this sum is exact and the bound holds to the last unit
-    factor = sum(edge_costs(whole.points, (ends[0], ends[1])))
     share = shares[0] if is_binary(points) else shares[1]
-    bound = min(max(bound, float(share * factor * whole.low)), generalized_cells(points, labels))
-    ratio = float(3 / share * whole.high / whole.low)
-    return Grouping(labels, {"lower_bound": bound, "guaranteed_ratio": ratio})
+    # all in whole numbers, so that the bound holds to the last unit
+    least = float(share * factor.bound * whole.low)
+    facts = {"lower_bound": min(max(bound, least), generalized_cells(points, labels))}
+    if factor.weight == factor.bound:
+        facts["guaranteed_ratio"] = float(3 / share * whole.high / whole.low)
+    elif factor.bound > 0:
+        # a factor that isn't proven to be a lightest one may be too heavy by so much
+        above = Fraction(factor.weight, factor.bound)
+        facts["guaranteed_ratio"] = float(3 / share * whole.high / whole.low * above)
+    return Grouping(labels, facts)

@@ -16,15 +16,9 @@ from fractions import Fraction
 
 from kanon_sql.errors import OptionError
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods.cell_generalization import FactorOptions
 from kanon_sql.methods.cell_generalization.factor_classes import by_factor, check_size
-from kanon_sql.methods.cell_generalization.factors_by_matching import one_or_two_factor
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, LossPoints
-
-MATCHED, ROWS, EDGES = 300, 2_000, 45_000
-"""Records of which all edges are matched at once; of which all are looked at, by linear programs;
-edges to near ones of more records."""
 
 SHARES = Fraction(2), Fraction(3, 2)
 """The optimum over w, at least: with columns of two codes, and on any alphabet."""
@@ -37,22 +31,17 @@ def pairs(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
 
     Args:
         points: two records or more in canonical order, without numeric columns.
-        task: neighbours (edges to so many nearest records only, and no guarantee); with
-            suppress nothing is guaranteed, either.
+        task: with suppress nothing is guaranteed.
         watch: its stop raises StoppedError.
 
     Raises:
         OptionError: another k.
-        DataError: too many records for all edges.
+        DataError: too many records.
     """
-    own = task.own
-    assert isinstance(own, FactorOptions)
     k = task.k
     if k != 2:
         raise OptionError(
             f"The method 'pairs' is for k = 2 only, and k is {k}. Use triples for k = 3, or forest."
         )
-    check_size("pairs", len(points), own.neighbours, MATCHED, ROWS, EDGES)
-    return by_factor(
-        points, (2, 3), one_or_two_factor, SHARES, task, own.neighbours, MATCHED, EDGES, watch
-    )
+    check_size("pairs", len(points))
+    return by_factor(points, (2, 3), SHARES, task, watch)

@@ -18,15 +18,9 @@ from fractions import Fraction
 
 from kanon_sql.errors import OptionError
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods.cell_generalization import FactorOptions
 from kanon_sql.methods.cell_generalization.factor_classes import by_factor, check_size
-from kanon_sql.methods.cell_generalization.factors_by_matching import two_factor
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, LossPoints
-
-MATCHED, ROWS, EDGES = 40, 600, 5_000
-"""Records of which all edges are matched at once; of which all are looked at, by linear programs;
-edges to near ones of more records."""
 
 SHARES = Fraction(3, 2), Fraction(1)
 """The optimum over w, at least: with columns of two codes, and on any alphabet."""
@@ -39,22 +33,17 @@ def triples(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
 
     Args:
         points: three records or more in canonical order, without numeric columns.
-        task: neighbours (edges to so many nearest records only, and no guarantee); with
-            suppress nothing is guaranteed, either.
+        task: with suppress nothing is guaranteed.
         watch: its stop raises StoppedError.
 
     Raises:
         OptionError: another k.
-        DataError: too many records for all edges.
+        DataError: too many records.
     """
-    own = task.own
-    assert isinstance(own, FactorOptions)
     k = task.k
     if k != 3:
         raise OptionError(
             f"The method 'triples' is for k = 3 only, and k is {k}. Use pairs for k = 2, or forest."
         )
-    check_size("triples", len(points), own.neighbours, MATCHED, ROWS, EDGES)
-    return by_factor(
-        points, (3, 4, 5), two_factor, SHARES, task, own.neighbours, MATCHED, EDGES, watch
-    )
+    check_size("triples", len(points))
+    return by_factor(points, (3, 4, 5), SHARES, task, watch)
