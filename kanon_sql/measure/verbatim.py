@@ -16,30 +16,41 @@ from kanon_sql.encode.cells import (
 )
 from kanon_sql.points.points import Floats, Labels
 
+Pair = tuple[Any, Any]
+"""Of all rows, and of the released points of their classes; shapes (n,)."""
 
-def _codes(source: AnyCells, centers: AnyCells, column: int, width: int) -> Any:
-    """A column of both, equal codes for equal values, NULL among them: float64, shapes (n,)."""
-    missing: Any = np.inf
+
+def _codes(source: AnyCells, centers: AnyCells, column: int, width: int) -> list[Pair]:
+    """A column of both: values are equal where all codes of them are. NULL is a value."""
+    codes: list[Pair] = []
     if has_categories(source, column):
-        codes = categories_of_both(source, centers, column, width)
-        # infinite numbers were refused, so that one can stand for NULL
-        missing = np.concatenate([np.where(each < 0, np.inf, each) for each in codes])
-        if not has_numbers(source, column):
-            return np.split(missing, 2)
-    numbers = np.concatenate([number_column(cells, column, width) for cells in (source, centers)])
-    return np.split(np.where(np.isnan(numbers), missing, numbers), 2)
+        codes.append(categories_of_both(source, centers, column, width))
+    if has_numbers(source, column):
+        values, shown = (number_column(cells, column, width) for cells in (source, centers))
+        codes.append((_filled(values), _filled(shown)))
+    return codes
 
 
-def _merged(centers: Floats, labels: Labels) -> Labels:
-    """The number of the released class of each row: classes that release the same are one."""
-    firsts = np.zeros(int(labels.max()) + 1, np.int64)
-    firsts[labels] = np.arange(len(labels))
-    released = centers[firsts]
-    order = np.lexsort(released.T)
-    fresh = np.any(released[order[1:]] != released[order[:-1]], axis=1)
-    numbers = np.zeros(len(order), np.int64)
-    numbers[order[1:]] = np.cumsum(fresh)
-    return numbers[labels]
+def _filled(values: Floats) -> Floats:
+    """Numbers, and infinity where there is none: infinite numbers were refused."""
+    lacks = np.isnan(values)
+    return np.where(lacks, np.inf, values) if lacks.any() else values
+
+
+def _merged(centers: list[Any], labels: Labels) -> tuple[Labels, int]:
+    """The number of the released class of each row, and how many there are: classes that release
+    the same are one. A suppressed row has that as its number."""
+    firsts = np.zeros(int(labels.max()) + 2, np.int64)
+    firsts[labels] = np.arange(len(labels))  # the last entry is the one of -1
+    released = [values[firsts[:-1]] for values in centers]
+    order = np.lexsort(released)
+    fresh = np.zeros(len(order), np.bool_)
+    for values in released:
+        fresh[1:] |= values[order[1:]] != values[order[:-1]]
+    numbers = np.empty(len(order) + 1, np.int64)
+    numbers[order] = np.cumsum(fresh)
+    numbers[-1] = count = int(fresh.sum()) + 1
+    return numbers[labels], count
 
 
 def original_values(
@@ -53,14 +64,13 @@ def original_values(
         width: the quasi-identifiers.
         labels: int64, shape (n,), 0 .. groups-1; -1 where a row is suppressed.
     """
-    kept = np.flatnonzero(labels >= 0)
     columns = [_codes(source, centers, j, width) for j in range(width)]
-    released = np.column_stack([spots for _, spots in columns])[kept]
-    classes = _merged(released, labels[kept])
-    groups = int(classes.max()) + 1
+    classes, groups = _merged([spots for codes in columns for _, spots in codes], labels)
+    sizes = np.bincount(classes, minlength=groups)[:groups]
     counts = []
-    for values, spots in columns:
-        same = np.bincount(classes, weights=values[kept] == spots[kept], minlength=groups)
+    for codes in columns:
+        equal = np.logical_and.reduce([values == spots for values, spots in codes])
+        same = np.bincount(classes[equal], minlength=groups)[:groups]
         # who has the released value tells all: where no row differs from it, all rows agree
-        counts.append(int(np.sum((same > 0) & (same < np.bincount(classes, minlength=groups)))))
+        counts.append(int(np.sum((same > 0) & (same < sizes))))
     return counts
