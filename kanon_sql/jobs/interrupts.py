@@ -19,18 +19,30 @@ _lock = threading.Lock()
 
 
 def listen() -> None:
-    """Listens from now on, if this is the main thread and nobody else listens."""
+    """Listens from now on, if this is the main thread and nobody else listens.
+
+    Where the system refuses, Python's own handler hears Ctrl-C, a little later.
+    """
     global _pair
     if threading.current_thread() is not threading.main_thread():
         return
-    if _pair is None:
-        _pair = socket.socketpair()
-        for end in _pair:
-            end.setblocking(False)
-    ours = _pair[1].fileno()
-    before = signal.set_wakeup_fd(ours, warn_on_full_buffer=False)
+    try:
+        if _pair is None:
+            _pair = _ears()
+        ours = _pair[1].fileno()
+        before = signal.set_wakeup_fd(ours, warn_on_full_buffer=False)
+    except OSError:
+        return
     if before not in (-1, ours):
         signal.set_wakeup_fd(before)
+
+
+def _ears() -> tuple[socket.socket, socket.socket]:
+    """What signals are written to, and where they are read."""
+    pair = socket.socketpair()
+    for end in pair:
+        end.setblocking(False)
+    return pair
 
 
 def count_as_ctrl_c(number: signal.Signals) -> None:

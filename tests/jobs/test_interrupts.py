@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import subprocess
 import sys
 import textwrap
@@ -16,6 +17,7 @@ import pytest
 import kanon_sql
 from kanon_sql.duckdb.register import close
 from kanon_sql.errors import KanonError
+from kanon_sql.jobs import interrupts
 from kanon_sql.jobs import job as jobs
 from kanon_sql.jobs.progress import Progress
 from kanon_sql.kernel.watch import STOP, Watch
@@ -34,6 +36,28 @@ def long(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     )
     con.execute("FROM anonymize('long', k=5, method='best', refine_steps=1, sensitive=['s'])")
     return con
+
+
+@pytest.mark.parametrize("name", ["socket.socketpair", "signal.set_wakeup_fd"])
+def test_a_system_that_refuses_an_ear_leaves_ctrl_c_to_python(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[str] = []
+
+    def refuse(*_: object, **__: object) -> None:
+        refused.append(name)
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(interrupts, "_pair", None)
+    before = signal.set_wakeup_fd(-1)
+    with monkeypatch.context() as patch:
+        patch.setattr(name, refuse)
+        interrupts.listen()
+        assert refused == [name]
+        assert interrupts.heard() >= 0
+    interrupts.listen()
+    assert interrupts._pair is not None
+    assert signal.set_wakeup_fd(before) == interrupts._pair[1].fileno()
 
 
 def kanon_threads() -> list[str]:
