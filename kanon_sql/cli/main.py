@@ -244,6 +244,11 @@ def start() -> NoReturn:
     # a Ctrl-C that was swallowed below a query comes again a moment later
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        sys.stderr.flush()
+    except OSError:
+        # who can't be told anything finds the status; Python would end with another one
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     if status in (INTERRUPTED, TERMINATED):
         # Python itself would end as if nobody had heard it, if it came while an import ran
         sys.stdout.flush()
