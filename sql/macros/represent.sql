@@ -144,6 +144,8 @@ CREATE OR REPLACE TEMP MACRO __kanon_weighted_centroid
 -- DuckDB 1.5.0 to 1.5.4 know no parameter of a lambda within TRY, so that it is asked beforehand
 -- whether a value is within a type, as casts to DECIMAL count. Means of all other types are.
 CREATE OR REPLACE TEMP MACRO __kanon_fits(shown, name) AS CASE
+    WHEN name = 'BIGINT' THEN TRY_CAST(shown AS BIGINT) IS NOT NULL
+    WHEN name = 'UBIGINT' THEN TRY_CAST(shown AS UBIGINT) IS NOT NULL
     WHEN name = 'HUGEINT' THEN TRY_CAST(shown AS HUGEINT) IS NOT NULL
     WHEN name = 'UHUGEINT' THEN TRY_CAST(shown AS UHUGEINT) IS NOT NULL
     WHEN name = 'TIMESTAMP_NS' THEN shown::VARCHAR BETWEEN '1677-09-21 00:13' AND '2262-04-11 23:47'

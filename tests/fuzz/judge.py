@@ -89,9 +89,19 @@ def _aligned(bench: Bench, release: Release) -> Iterator[str]:
         yield from Aligned(view, left_out).faults()
     except duckdb.Error as error:
         raise RuntimeError(f"the oracle failed: {error}") from error
-    if not case.options.get("class_id"):
+    if not case.options.get("class_id") and not _closer_than_doubles(case):
         yield from _same(bench, release.table, "(SELECT * EXCLUDE (class_id) FROM ordered)",
                          "with keep_order")
+
+
+def _closer_than_doubles(case: Case) -> bool:
+    """Whether a column has numbers that no double tells apart: rows with them are equally near to
+    all others, and which of them share a class follows from a hash of all that is released."""
+    numbers = (
+        {value for value in column.values if value is not None} for column in case.columns
+        if column.type.endswith("INT") or column.type.startswith("DECIMAL")
+    )
+    return any(len(set(map(float, values))) < len(values) for values in numbers)
 
 
 def _texts(con: Connection, table: str) -> Counter[Any]:

@@ -244,15 +244,20 @@ def test_decimals_keep_their_digits(values: list[str], sql_type: str, mean: str)
     assert str(said("__kanon_rounded", values, sql_type, ", min(x), max(x)")) == mean
 
 
-@pytest.mark.parametrize("sql_type", ("HUGEINT", "UHUGEINT", "TIMESTAMP_NS"))
-def test_a_mean_beyond_its_type_is_the_value_at_that_end(sql_type: str) -> None:
+LAST = {
+    "BIGINT": str(2**63 - 1), "UBIGINT": str(2**64 - 1), "HUGEINT": str(2**127 - 1),
+    "UHUGEINT": str(2**128 - 1), "TIMESTAMP_NS": "2262-04-11 23:47:16.854775806",
+}
+
+
+@pytest.mark.parametrize("sql_type", LAST)
+@pytest.mark.parametrize("call", ("rounded(x, min(x), max(x))",
+                                  "weighted_rounded(x, min(x), max(x), 0.5::DOUBLE)"))
+def test_a_mean_beyond_its_type_is_the_value_at_that_end(sql_type: str, call: str) -> None:
     """Means of huge numbers are doubles, which round."""
-    value = {
-        "HUGEINT": str(2**127 - 1), "UHUGEINT": str(2**128 - 1),
-        "TIMESTAMP_NS": "2262-04-11 23:47:16.854775806",
-    }[sql_type]
+    value = LAST[sql_type]
     twice = f"SELECT unnest(['{value}'::{sql_type}, '{value}'::{sql_type}]) AS x"
-    found = ask(f"SELECT __kanon_rounded(x, min(x), max(x))::VARCHAR FROM ({twice})")
+    found = ask(f"SELECT __kanon_{call}::VARCHAR FROM ({twice})")
     assert found == shown(value, sql_type)
 
 
