@@ -56,12 +56,17 @@ def forked(
         meanwhile: called with its number when it has begun.
     """
     waiting, go = os.pipe()
+    begun, ready = os.pipe()
     said = place.root / "said"
     number = os.fork()
     if number == 0:
         os.close(go)
-        _run(place, door, seed, waiting, said, limits)
+        os.close(begun)
+        _run(place, door, seed, waiting, ready, said, limits)
     os.close(waiting)
+    os.close(ready)
+    os.read(begun, 1)  # what the process does to get ready doesn't count, and doesn't fail
+    os.close(begun)
     if attached is not None:
         attached(number)
     began = time.monotonic()
@@ -75,7 +80,7 @@ def forked(
 
 
 def _run(
-    place: Place, door: Door, seed: int, waiting: int, said: Path,
+    place: Place, door: Door, seed: int, waiting: int, ready: int, said: Path,
     limits: Callable[[], object] | None,
 ) -> NoReturn:
     os.setsid()
@@ -90,6 +95,7 @@ def _run(
     source = Path("source/in.parquet")
     if source.exists():
         os.dup2(os.open(source, os.O_RDONLY), 0)
+    os.close(ready)
     os.read(waiting, 1)
     os.close(waiting)
     if limits is not None:
