@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -23,6 +23,7 @@ from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound, reads_of, relation_and_options
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.forks import refuse_forked
+from kanon_sql.jobs.interrupts import deferred
 from kanon_sql.names import literal, quoted
 from kanon_sql.output.faults import writing
 from kanon_sql.output.whole import beside
@@ -101,7 +102,7 @@ def write_release(
     refuse_forked()
     path = _target(to)
     refuse_private(private, con, path)
-    with Session(con, lasting=True) as session:
+    with ExitStack() as committing, Session(con, lasting=True) as session:
         source, held = relation_and_options(session, data, options)
         session.read += read
         reads = reads_of(session, source, held)
@@ -134,6 +135,8 @@ def write_release(
                 }
                 # last of all that can fail but for the end of the transaction
                 part.put(record)
+                # the file, its private part and its entry in the ledger stay or go together
+                committing.enter_context(deferred())
             entered.is_committed()
             part.is_committed()
     return Written(str(path), manifest, record, marks)

@@ -63,9 +63,9 @@ STATUSES = {
            "an extra that isn't installed",
     REFUSED: "refused: a release failed its verification, or this can't be done here",
     DATA: "the data can't be anonymized as requested, or a file can't be read or written",
-    INTERRUPTED: "stopped by Ctrl-C; nothing was written",
+    INTERRUPTED: "stopped by Ctrl-C; each output is complete, or as it was before",
     CLOSED: "the reader of the output closed it",
-    TERMINATED: "stopped by SIGTERM; nothing was written",
+    TERMINATED: "stopped by SIGTERM; each output is complete, or as it was before",
 }
 """What the shell ends with, and why."""
 

@@ -19,6 +19,7 @@ from kanon_sql.call.relation import is_url
 from kanon_sql.cli.sources import INSIDE, InputSource, is_database, split_inside
 from kanon_sql.duckdb.session import ENUM, Session, bound
 from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.jobs.interrupts import deferred
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.output.durable import sync, sync_names
 from kanon_sql.output.faults import holds_anything, write_fault, writing
@@ -303,7 +304,8 @@ def _into_folder(
             draft.replace(place.path)
             sync_names(place.path.parent)
         else:
-            _exchange(draft, place.path, near / "before", len(place.by))
+            with deferred():
+                _exchange(draft, place.path, near / "before", len(place.by))
 
 
 def _exchange(draft: Path, place: Path, before: Path, depth: int) -> None:

@@ -4,6 +4,7 @@ only that it is refused, since the text may hold a value."""
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,7 @@ import duckdb
 
 from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError, lacks_memory
+from kanon_sql.jobs.job import STOPPED, raised
 from kanon_sql.output.faults import read_fault
 from kanon_sql.plan.macro_shadowing import COLLATED, FUNCTIONS, SHADOWED
 
@@ -44,6 +46,9 @@ def refused(error: duckdb.Error) -> BaseException:
     refuses only that it does, since its text may hold a value."""
     text = str(error).partition("\n\nLINE ")[0].partition(": ")[2]
     kind, _, sentence = text.partition(": ")
+    if sentence == STOPPED and threading.current_thread() is threading.main_thread():
+        raised()
+        return KeyboardInterrupt()
     if kind in KINDS:
         return KINDS[kind](sentence)
     if text == COLLATED or text in (SHADOWED.format(name) for name in FUNCTIONS):
@@ -89,3 +94,7 @@ def refusals(missing: Callable[[], ReferencedRelation | None]) -> Iterator[None]
         if fault is None:
             raise
         raise fault from None
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":  # as DuckDB's client says it where it hears Ctrl-C
+            raise KeyboardInterrupt from None
+        raise

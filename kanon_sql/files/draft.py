@@ -20,6 +20,7 @@ from kanon_sql.call.relation import Relation, is_url
 from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import DataError, OptionError
 from kanon_sql.files.state import NAME
+from kanon_sql.jobs.interrupts import deferred
 from kanon_sql.output.durable import sync, sync_names
 from kanon_sql.output.faults import holds_anything
 from kanon_sql.output.whole import remove
@@ -173,13 +174,14 @@ def named(work: Path, target: Path, metrics: Mapping[str, Any]) -> None:
     public = {name: value for name, value in metrics.items() if name not in UNTOLD}
     (output / "_metrics.json").write_text(json.dumps(public, indent=1), encoding="utf-8")
     sync(output)
-    if target.exists():
-        shutil.rmtree(before, ignore_errors=True)
-        target.rename(before)
-    try:
-        output.rename(target)
-    except BaseException:
-        _put_back(target)
-        raise
-    sync_names(target.parent)
-    removed(work, target)
+    with deferred():
+        if target.exists():
+            shutil.rmtree(before, ignore_errors=True)
+            target.rename(before)
+        try:
+            output.rename(target)
+        except BaseException:
+            _put_back(target)
+            raise
+        sync_names(target.parent)
+        removed(work, target)

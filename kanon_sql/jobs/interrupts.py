@@ -11,6 +11,9 @@ import os
 import signal
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 _heard = 0
 _ending = {signal.SIGINT}
@@ -61,6 +64,29 @@ def heard() -> int:
                 break
             _heard += sum(map(signals.count, _ending))
         return _heard
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Ctrl-C waits until the end, where several files get their names: it must not come between
+    them. What it raises then is raised when all is done."""
+    if threading.current_thread() is not threading.main_thread():  # where no signal is handled
+        yield
+        return
+    handlers: dict[int, Any] = {}
+    waiting: list[tuple[Any, ...]] = []
+    try:
+        for number in _ending:
+            handler = signal.getsignal(number)
+            if callable(handler):
+                handlers[number] = handler
+                signal.signal(number, lambda *given: waiting.append(given))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if waiting:
+            handlers[waiting[0][0]](*waiting[0])
 
 
 def _after_fork() -> None:

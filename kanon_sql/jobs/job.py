@@ -160,6 +160,8 @@ class Job(Generic[Result]):
 
 _jobs: dict[int, Job[object]] = {}
 _tickets = itertools.count()
+_coming: list[threading.Timer] = []
+"""What raises Ctrl-C that was swallowed."""
 
 
 def start(
@@ -195,6 +197,12 @@ def press(ticket: int) -> None:
         job.press()
 
 
+def raised() -> None:
+    """Ctrl-C was raised for what a query was stopped by: it doesn't come again."""
+    while _coming:
+        _coming.pop().cancel()
+
+
 def finish(ticket: int) -> Any:
     """The result of work that is done.
 
@@ -205,7 +213,8 @@ def finish(ticket: int) -> Any:
     if job is None:
         raise KanonError(GONE)
     if job.swallowed:
-        threading.Timer(TURN, _thread.interrupt_main).start()
+        _coming.append(threading.Timer(TURN, _thread.interrupt_main))
+        _coming[-1].start()
     if job.stopped_at is not None:
         raise KanonError(STOPPED)
     if isinstance(job.error, KanonError):

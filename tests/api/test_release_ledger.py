@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -147,6 +149,32 @@ def test_a_ledger_that_moved_meanwhile(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("begins", [True, False])
+def test_ctrl_c_after_the_file_has_its_name_leaves_its_entry(
+    con: Connection, monkeypatch: pytest.MonkeyPatch, begins: bool
+) -> None:
+    """The file, its private part and its entry are there together, and then Ctrl-C is raised."""
+    if not begins:
+        begin(con)
+    replace, pressed = Path.replace, []
+
+    def press(draft: Path, to: Path) -> Path:
+        path = replace(draft, to)
+        if path.suffix == ".parquet":
+            pressed.append(path.name)
+            os.kill(os.getpid(), signal.SIGINT)
+        return path
+
+    monkeypatch.setattr(Path, "replace", press)
+    with pytest.raises(KeyboardInterrupt):
+        (begin if begins else go_on)(con, private="private.json")
+    last = 1 if begins else 2
+    assert pressed == [f"{last}.parquet"]
+    assert [number for number, _ in entries(con)] == [*range(1, last + 1)]
+    assert kanon_sql.verify(f"{last}.parquet").ok
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_in_the_shell(con: Connection) -> None:
     begin(con)
     con.close()  # the shell opens the file itself

@@ -16,9 +16,9 @@ from tests.faults.judged import KILLED, Kind
 from tests.faults.process import Ended, ended, forked, waited
 from tests.faults.table import Judged
 
-INTERRUPTED = Kind((130, -2), speaks=False, resumes=True)
+INTERRUPTED = Kind((130, -2), speaks=False, resumes=True, finished=True)
 """Ctrl-C; what a shell says then is checked apart."""
-ENDED = Kind((143,), speaks=False, resumes=True)
+ENDED = Kind((143,), speaks=False, resumes=True, finished=True)
 """SIGTERM, at the shell."""
 UNHEARD = Kind((-15,), speaks=False, drafts=True, resumes=True)
 """SIGTERM in a program that has no handler for it: the system ends it, as by SIGKILL."""

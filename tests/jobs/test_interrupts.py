@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -195,6 +197,69 @@ def test_ctrl_c_stops_the_call_and_the_kernel() -> None:
     kind, *rest = run.stdout.split("\n")[:4]
     assert kind.split(" ")[0] in ("KeyboardInterrupt", "RuntimeError"), run.stdout + run.stderr
     assert rest == ["soon", "0", "(42,)"], run.stdout + run.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "call", ["release(con, 'long', to='out.parquet', ", "anonymize('long', con=con, "]
+)
+@pytest.mark.parametrize("seconds", [0.3, 1.0])
+def test_ctrl_c_is_keyboard_interrupt_in_python_and_comes_once(
+    tmp_path: Path, call: str, seconds: float
+) -> None:
+    """In a process of its own: wherever the call is, it is what Python itself would raise."""
+    script = f"""
+        import os, signal, threading, time
+        import duckdb
+        import kanon_sql
+
+        con = duckdb.connect()
+        con.execute(
+            "CREATE TABLE long AS SELECT hash(i) % 9973 AS a, hash(i + 1) % 9967 AS b "
+            "FROM range(2000) AS r(i)"
+        )
+        given = dict(k=5, quasi_identifiers=["a", "b"], method="best", progress=False)
+        kanon_sql.anonymize('long', con=con, refine_steps=1, **given)
+        threading.Timer({seconds}, os.kill, [os.getpid(), signal.SIGINT]).start()
+        try:
+            kanon_sql.{call}refine_steps=10**12, **given)
+        except BaseException as error:
+            print(repr(error))
+        time.sleep(0.5)
+        print(con.execute("SELECT 42").fetchone(), os.listdir())
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True,
+        timeout=120, check=False, cwd=tmp_path,
+    )
+    assert run.stdout == "KeyboardInterrupt()\n(42,) []\n", run.stdout + run.stderr
+
+
+def test_ctrl_c_waits_while_it_is_deferred() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt):
+        with interrupts.deferred():
+            with interrupts.deferred():
+                os.kill(os.getpid(), signal.SIGINT)
+                done.append("first")
+            done.append("second")
+        done.append("never")
+    assert done == ["first", "second"]
+    with pytest.raises(ValueError, match="other"), interrupts.deferred():
+        raise ValueError("other")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_in_another_thread_nothing_is_deferred() -> None:
+    def work() -> None:
+        with interrupts.deferred():
+            handlers.append(signal.getsignal(signal.SIGINT))
+
+    handlers: list[Any] = []
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.default_int_handler]
 
 
 @pytest.mark.slow
