@@ -18,11 +18,11 @@ from kanon_sql.api.release import refuse_unkept, transaction
 from kanon_sql.call.relation import is_url
 from kanon_sql.cli.sources import INSIDE, InputSource, is_database, split_inside
 from kanon_sql.duckdb.session import ENUM, Session, bound
-from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.jobs.interrupts import deferred
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.output.durable import sync, sync_names
-from kanon_sql.output.faults import holds_anything, write_fault, writing
+from kanon_sql.output.faults import UNWRITTEN, holds_anything, write_fault, writing
 from kanon_sql.output.reads import Reads
 from kanon_sql.output.whole import beside, folder_beside
 
@@ -381,9 +381,9 @@ def _attached(
     try:
         con.execute(f"ATTACH {literal(str(path))} AS {name} (READ_WRITE)")
     except duckdb.Error as error:
-        fault = write_fault(error, place) if place != path else None
-        if fault is not None:
-            raise fault from None
+        if place != path:  # a draft, which no other process knows
+            said = UNWRITTEN.format(str(place), type(error).__name__)
+            raise write_fault(error, place) or DataError(said) from None
         raise OptionError(
             f"DuckDB can't open {str(place)!r} to write. Check that no other process has it open."
         ) from None

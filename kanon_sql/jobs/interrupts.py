@@ -83,8 +83,8 @@ def deferred() -> Iterator[None]:
                 signal.signal(number, lambda *given: waiting.append(given))
         yield
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
         if waiting:
             handlers[waiting[0][0]](*waiting[0])
 
