@@ -34,6 +34,10 @@ UNENTERED = (
     "The ledger {!r} can't be written. Nothing was written; check the disk and the rights of its "
     "database, and make the release again."
 )
+UNCOMMITTED = (
+    "DuckDB can't write the database. Nothing was written; check its disk and its rights, and make "
+    "the release again."
+)
 STAYS = (
     "The release can't be written to {!r}, and its ledger {!r} has it. Delete the rows of release "
     "{} there, and make it again."
@@ -98,10 +102,12 @@ def unmoved(entry: LedgerEntry | None) -> Iterator[None]:
     doesn't take what is entered."""
     try:
         yield
-    except duckdb.TransactionException as error:
+    except (duckdb.TransactionException, duckdb.FatalException) as error:
+        said = str(error).lower()
         if entry is None:
-            raise
-        if "conflict" in str(error).lower():
+            raise DataError(UNCOMMITTED) from None
+        # of a lock that the system refuses it says "Conflicting lock"
+        if "conflict" in said and "lock on file" not in said:
             raise ReleaseError(MOVED.format(entry.name)) from None
         raise DataError(UNENTERED.format(entry.name)) from None
 

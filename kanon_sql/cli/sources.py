@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -211,10 +211,10 @@ def _from_stdin(con: duckdb.DuckDBPyConnection) -> str:
     DuckDB reads files in places of its choice, so what comes in lies in a file of our own for as
     long as it is read, which nobody else may open.
     """
-    with tempfile.NamedTemporaryFile(prefix="kanon-") as file:
+    with _own_file() as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
         file.flush()
-        reader = _reader(file.file)
+        reader = _reader(file)
         if reader is None:
             raise DataError("Nothing came in on standard input. Pipe a table into it.")
         try:
@@ -225,6 +225,21 @@ def _from_stdin(con: duckdb.DuckDBPyConnection) -> str:
                 "or JSON."
             ) from None
     return STDIN_TABLE
+
+
+@contextmanager
+def _own_file() -> Iterator[IO[bytes]]:
+    """A file that nobody else may open. At the end it is emptied and taken away, and if the system
+    refuses that once, it is asked once more."""
+    with tempfile.NamedTemporaryFile(prefix="kanon-", delete=False) as file:
+        try:
+            yield file
+        finally:
+            with suppress(OSError):
+                file.truncate(0)
+            for _ in range(2):
+                with suppress(OSError):
+                    Path(file.name).unlink(missing_ok=True)
 
 
 def _reader(file: IO[bytes]) -> str | None:

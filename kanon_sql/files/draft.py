@@ -139,6 +139,8 @@ def removed(work: Path, target: Path) -> None:
         _put_back(target)
         (work / NAME).unlink(missing_ok=True)
         remove(work)
+        (work / LOCK).unlink(missing_ok=True)  # also where no folder can be opened any more
+        work.rmdir()
 
 
 def names_of(source: Relation) -> list[str]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from kanon_sql.jobs.interrupts import deferred
 from kanon_sql.output.durable import sync, sync_names
 from kanon_sql.output.faults import writing
 
@@ -46,21 +47,31 @@ def folder_beside(path: Path) -> Iterator[Path]:
     gone at the end, with all that is still in it."""
     with writing(path):
         _remove_left(path)
-        folder, held = _made(path)
+        made: list[tuple[Path, int | None]] = []
         try:
-            yield folder
+            with deferred():
+                made.append(_made(path))
+            yield made[0][0]
         finally:
-            remove(folder)
-            if held is not None:
-                os.close(held)
+            for folder, held in made:
+                remove(folder)
+                if held is not None:
+                    os.close(held)
 
 
 def remove(folder: Path) -> None:
     """Takes a folder away with all in it, as far as that can be; what the system refused once, as
-    where too many files were open, it is asked once more."""
-    for _ in range(2):
-        if folder.exists():
-            shutil.rmtree(folder, ignore_errors=True)
+    where too many files were open, it is asked once more, with one file open at a time."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for within, folders, files in os.walk(folder, topdown=False):
+        for name in files:
+            with suppress(OSError):
+                Path(within, name).unlink()
+        for name in folders:
+            with suppress(OSError):
+                Path(within, name).rmdir()
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _made(path: Path) -> tuple[Path, int | None]:

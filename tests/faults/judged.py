@@ -115,6 +115,8 @@ def _of_places(place: Place, door: Door, ended: Ended, kind: Kind) -> list[str]:
         elif RESUMED in f"{name}/" or name.endswith(RESUMED):
             if not (resumes and door.goes_on and (ended.status or kind.resumes)):
                 found.append(f"{name} is left")
+        elif (place.path / name).is_file() and (place.path / name).read_bytes() == b"blat":
+            continue  # what Python tries folders for temporary files with
         elif name != WAL and not (kind.drafts and (DRAFT.search(name) or name.endswith(".wal"))):
             found.append(f"{name} is left")
     found += [f"{name} is gone" for name in place.before

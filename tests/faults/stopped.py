@@ -75,7 +75,8 @@ def _usual(judged: Judged, way: Callable[[Judged, Callable[[int], object]], Ende
 
 def _before_kanon(done: Ended) -> bool:
     """Whether Python itself was stopped while it began, which nobody can hear."""
-    return "Traceback" in done.said and "kanon_sql/" not in done.said
+    begun = "kanon_sql/" in done.said and "_get_module_details" not in done.said
+    return "Traceback" in done.said and not begun
 
 
 def _forked(judged: Judged, stop: Callable[[int], object]) -> Ended:

@@ -48,7 +48,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
                 "search.cut_cost", "sql", "stages.block"}, {"numpy", "pyarrow"}),
     "duckdb": ({"call", "hierarchies.codes", "hierarchies.kinds", "jobs", "output", "plan", "udfs"},
                {"duckdb", "ibis", "pyarrow", "typing_extensions"}),
-    "output": ({"call.relation"}, {"duckdb"}),
+    "output": ({"call.relation", "jobs.interrupts"}, {"duckdb"}),
     "udfs": ({"call", "encode.arrow", "encode.identifier_detection", "hierarchies.tree", "jobs",
               "kernel.memory", "kernel.parallel", "kernel.watch",
               "methods", "plan", "stages"},

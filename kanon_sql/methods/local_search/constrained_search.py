@@ -37,9 +37,9 @@ from kanon_sql.search.nearest_lists import nearest_among
 PRICES = (20.0, 320.0, 5000.0)
 """What a row of violation costs in the first cycles, in losses per record."""
 
-SOFT, SOFT_STEPS = 20, 1_500_000
-"""Steps for each record of each of these cycles; and how many they are at most, or three for two
-records where there are very many."""
+SOFT, SOFT_STEPS = 20, 500_000
+"""Steps for each record of each of these cycles; and how many they are at most, or as many as there
+are records."""
 
 PROBE = 60
 """Steps for each record after which it is decided where to go on, if there is more than one way."""
@@ -217,7 +217,7 @@ class Models:
 
     def _softly(self, n: int) -> int:
         """The steps of a cycle at a price that can be paid."""
-        return self.fewer(min(SOFT * n, max(SOFT_STEPS, 3 * n // 2)))
+        return self.fewer(min(SOFT * n, max(SOFT_STEPS, n)))
 
     def merged(self, labels: Labels) -> Labels:
         """The grouping with every class that breaks a model merged."""
@@ -244,13 +244,12 @@ class Models:
         sizes = np.bincount(labels)
         most = max(ROOM * self.k, min(WIDE, HELD * self.k // len(labels)))
         part = np.flatnonzero(sizes[labels] <= most)
-        points, ground, demands = self.points, self._ground, self._demands
+        ground, demands = self._ground, self._demands
         whole = len(part) == len(labels)
         if len(part) < 2 * self.k or ground.sites.near.shape[1] == 0 or steps == 0:
             return labels, False
         if not whole:
-            points = points.part(part)
-            ground = Ground(points, self.k, self._watch)
+            ground = ground.of_part(part)
             demands = demands._replace(codes=np.ascontiguousarray(demands.codes[part]))
         inner = np.unique(labels[part], return_inverse=True)[1].reshape(-1)
         held = ConstrainedSearch(ground, inner, demands, _after(self._seed), self._watch)

@@ -78,8 +78,8 @@ def cycles_of(n: int) -> Iterator[Cycle]:
         begin, length = begin + length, length * LONGER
 
 
-def _sites(points: Points, watch: Watch) -> DistinctPoints:
-    """The distinct points among the records."""
+def _sites(points: Points, near: int, watch: Watch) -> DistinctPoints:
+    """The distinct points among the records, with so many neighbours."""
     columns = np.hstack([points.codes.astype(np.float64), points.numeric])
     # equal records side by side; in which order they are sorted does not matter
     order = np.lexsort(columns.T) if columns.shape[1] else np.arange(len(points))
@@ -93,9 +93,30 @@ def _sites(points: Points, watch: Watch) -> DistinctPoints:
     order = label_order(site_of)
     start = np.append(0, np.cumsum(np.bincount(site_of)))
     firsts = order[start[:-1]]
-    count = LOSS_NEAR if isinstance(points, LossPoints) else NEAR
-    near = nearest_lists(embedded(points, firsts), count, watch.beat())
-    return DistinctPoints(site_of, start, order, near)
+    return DistinctPoints(
+        site_of, start, order, nearest_lists(embedded(points, firsts), near, watch.beat())
+    )
+
+
+def _sites_of(sites: DistinctPoints, part: Labels) -> DistinctPoints:
+    """The sites of some of the records. Where a neighbour is left out, the nearest of those that
+    are not stand in its place again; where all are, the site beside it."""
+    used, site_of = np.unique(sites.site_of[part], return_inverse=True)
+    site_of = site_of.reshape(-1).astype(np.int64)
+    number = np.full(len(sites.start) - 1, -1, np.int32)
+    number[used] = np.arange(len(used))
+    near = number[sites.near[used]]
+    some = np.flatnonzero((near < 0).any(axis=1))
+    if len(some) and len(used) > 1:
+        lists = near[some]
+        lists = np.take_along_axis(lists, np.argsort(lists < 0, axis=1, kind="stable"), axis=1)
+        left = (lists >= 0).sum(axis=1)
+        again = np.arange(lists.shape[1]) % np.maximum(left, 1)[:, None]
+        lists = np.take_along_axis(lists, again, axis=1)
+        lists[left == 0] = np.where(some == 0, 1, some - 1)[left == 0, None]
+        near[some] = lists
+    start = np.append(0, np.cumsum(np.bincount(site_of)))
+    return DistinctPoints(site_of, start, label_order(site_of), near[:, : len(used) - 1])
 
 
 @kernel
@@ -202,14 +223,26 @@ class Ground:
         data: the records, SquaredRecords or PackedRecords.
     """
 
-    def __init__(self, points: Points, k: int, watch: Watch) -> None:
+    def __init__(
+        self, points: Points, k: int, watch: Watch, near: int = NEAR, loss_near: int = LOSS_NEAR
+    ) -> None:
+        """``near``: how many neighbours a record has; ``loss_near``: of LossPoints."""
         self.points, self.k, self.data, self._watch = points, k, data_of(points), watch
+        self._near = loss_near if isinstance(points, LossPoints) else near
+
+    def of_part(self, part: Labels) -> Ground:
+        """The ground of some of the records. If it is most of them, most of their neighbours are
+        among them, and are kept."""
+        ground = Ground(self.points.part(part), self.k, self._watch)
+        if 2 * len(part) > len(self.points):
+            ground.sites = _sites_of(self.sites, part)
+        return ground
 
     @cached_property
     def sites(self) -> DistinctPoints:
         """The distinct points; found when a search first needs them. Raises StoppedError when the
         watch was asked to stop."""
-        sites = _sites(self.points, self._watch)
+        sites = _sites(self.points, self._near, self._watch)
         self._watch.check()
         return sites
 
