@@ -70,7 +70,7 @@ def _keep_models(points: Points, labels: Labels, task: GroupTask, watch: Watch) 
     ranks = points.sensitive[:, 0].astype(np.int64)
     search = Models(points, demands, task.k, ranks, task.seed, watch)
     search.quota(task.k)
-    keep_models(search, labels, 1, None, False)
+    keep_models(search, labels, 1, None)
 
 
 def wanted_by(points: Points, task: GroupTask) -> list[Wanted]:

@@ -243,7 +243,8 @@ def _found(
     ]
     ranked = next(iter(sliced or spots))
     search = Models(
-        points, demands, min(k, n), points.sensitive[:, ranked].astype(np.int64), task.seed, watch
+        points, demands, min(k, n), points.sensitive[:, ranked].astype(np.int64), task.seed, watch,
+        bool(sliced),
     )
     if search.is_hopeless:
         shares = _in_shares(points, models)
@@ -251,7 +252,7 @@ def _found(
             return search.merged(spread_ties(labels, shares, k)), {
                 "refine_steps": 0.0, "refine_stopped": 0.0
             }
-    refined = keep_models(search, labels, steps, task.refine_seconds, bool(sliced))
+    refined = keep_models(search, labels, steps, task.refine_seconds)
     return refined.labels, {
         "refine_steps": float(refined.steps), "refine_stopped": float(refined.stopped)
     }

@@ -59,6 +59,9 @@ WIDE, HELD = 2_000, 50_000_000
 """The most records of a class that takes part in the search after mergers, and the most that there
 is room for in all classes together: a class has room for the largest."""
 
+BORDER = 1024
+"""The most records of a class by whose neighbours one looks for a class to merge it with."""
+
 SLICES, OF_EACH, OF_ALL = 4, 3, 5
 """Neighbours of a record: so many of each slice of the sensitive values, and of all records. What a
 class lacks may be far away, where all that are near are alike."""
@@ -68,7 +71,11 @@ LARGE, SORTED = 100, 3
 more values than are counted one by one."""
 
 FAR = 200_000
-"""Records above which nobody looks for neighbours in slices, nor begins by them."""
+"""Records above which nobody looks for neighbours in slices."""
+
+SPOILT = ((0.2, 6), (0.5, 1))
+"""The share of records in classes that break a model after the cycles from which on mergers lose
+more than a beginning by slices, and how many steps for each record that takes."""
 
 
 def kept_codes(demands: Demands, labels: Labels, groups: int) -> Any:
@@ -144,7 +151,8 @@ class Models:
     """
 
     def __init__(
-        self, points: Points, demands: Demands, k: int, ranks: Labels, seed: int, watch: Watch
+        self, points: Points, demands: Demands, k: int, ranks: Labels, seed: int, watch: Watch,
+        by_slices: bool = False,
     ) -> None:
         """
         Args:
@@ -154,10 +162,14 @@ class Models:
             ranks: int64, shape (n,); the rank of each record's sensitive value.
             seed: which chances the search takes.
             watch: told of the steps; its stop raises StoppedError.
+            by_slices: whether it may begin by a record of each slice of the sensitive values in
+                every class.
         """
         self.points, self._demands, self.k, self._ranks = points, demands, k, ranks
-        self._seed, self._watch, self.steps = seed, watch, 0
-        self._ground = Ground(points, k, watch)
+        self._seed, self._watch, self.steps, self.by_slices = seed, watch, 0, by_slices
+        # of few steps for each record those to the nearest gain most
+        few = len(points) > FAR and not by_slices
+        self._ground = Ground(points, k, watch, OF_ALL) if few else Ground(points, k, watch)
         self._ground.sites = self._with_slices(self._ground.sites)
 
     def _with_slices(self, sites: DistinctPoints) -> DistinctPoints:
@@ -187,13 +199,15 @@ class Models:
         return min(steps, max(len(self.points) // 8, steps * LARGE // weight))
 
     def _near(self, labels: Labels, group: int, members: Labels) -> Labels:
-        """The classes of records near to those of a class."""
+        """The classes of records near to those of a class, of a large one to some of them."""
         sites = self._ground.sites
-        places = np.unique(sites.near[sites.site_of[members]])
+        some = members[:: 1 + len(members) // BORDER]
+        places = np.unique(sites.near[sites.site_of[some]])
         return labels[sites.order[sites.start[places]]]
 
-    def repaired(self, labels: Labels) -> Labels:
-        """A grouping with cycles at rising prices behind it, and mergers of what they left."""
+    def cooled(self, labels: Labels) -> Labels:
+        """A grouping with cycles at rising prices behind it. Some of its classes may break models
+        still."""
         n, points = len(labels), self.points
         held = ConstrainedSearch(self._ground, labels, self._demands, self._seed, self._watch)
         unit = loss_of(points, labels) / n
@@ -205,7 +219,7 @@ class Models:
             # what is held still pays any change that lowers it: so fewer are left to be merged
             held.cycle(HARD, steps)
         self.steps += held.step
-        return self.merged(held.labels())
+        return held.labels()
 
     @property
     def is_hopeless(self) -> bool:
@@ -262,9 +276,9 @@ class Models:
         out[part] = part_labels
         return number_by_first(np.unique(out, return_inverse=True)[1].reshape(-1)), not ended
 
-    def breaks(self, labels: Labels) -> bool:
-        """Whether a class breaks a model."""
-        return bool((violations(self._demands, labels) > 0.0).any())
+    def broken(self, labels: Labels) -> float:
+        """The share of the records that are in classes that break a model."""
+        return float((violations(self._demands, labels) > 0.0)[labels].mean())
 
 
 def _after(seed: int) -> int:
@@ -273,7 +287,7 @@ def _after(seed: int) -> int:
 
 
 def keep_models(
-    search: Models, labels: Labels, steps: int, seconds: float | None, by_slices: bool
+    search: Models, labels: Labels, steps: int, seconds: float | None
 ) -> Refined:
     """A grouping that keeps the models, of little loss.
 
@@ -282,25 +296,33 @@ def keep_models(
         labels: int64, shape (n,); classes of search's k records or more.
         steps: visits of records after the repair.
         seconds: after which it ends early, once it is repaired.
-        by_slices: whether it is tried, too, to begin by a record of each slice of the sensitive
-            values in every class.
+
+    It goes on from what the cycles left, merged, or from slices of the sensitive values: from that
+    which loses less after some steps, or, where these are too many to try both, from slices if most
+    would be merged.
 
     Raises:
         DataError: all records together break a model.
     """
     begun, points, n = perf_counter(), search.points, len(labels)
     until = None if seconds is None else begun + seconds
-    best = search.repaired(labels)
-    hot = HOT
-    if by_slices and 2 * search.k <= n <= FAR:
-        probe = min(search.fewer(PROBE * n), steps)
-        own, _ = search.better(best, probe, until)
-        best = min((best, own), key=lambda candidate: loss_of(points, candidate))
+    cooled = search.cooled(labels)
+    probe = min(search.fewer(PROBE * n), steps)
+    broken = search.broken(cooled) if search.by_slices and 2 * search.k <= n else 0.0
+    unsure = broken > 0.0 and PROBE * n <= steps
+    spoilt = any(broken > share and steps >= each * n for share, each in SPOILT)
+    beginnings: list[tuple[Labels, float]] = []
+    if not spoilt or unsure:
+        own = search.merged(cooled)
+        beginnings.append((own, HOT))
+        if unsure:
+            beginnings.append((search.better(own, probe, until)[0], HOT))
+    if spoilt or unsure:
         for slices in search.slices(probe, steps):
-            other = search.merged(search.better(search.quota(slices), probe, None, FROM_QUOTA)[0])
-            if loss_of(points, other) < loss_of(points, best):
-                best, hot = other, FROM_QUOTA
+            other = search.better(search.quota(slices), probe, None, FROM_QUOTA)[0]
+            beginnings.append((search.merged(other), FROM_QUOTA))
+    best, hot = min(beginnings, key=lambda beginning: loss_of(points, beginning[0]))
     better, stopped = search.better(best, search.fewer(steps), until, hot)
-    if loss_of(points, better) >= loss_of(points, best) or search.breaks(better):
+    if loss_of(points, better) >= loss_of(points, best) or search.broken(better) > 0.0:
         better = best
     return Refined(better, search.steps, stopped)

@@ -23,7 +23,7 @@ from kanon_sql.points.by_label import label_order
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, ItemPoints, Labels, Points
 from kanon_sql.privacy.demands import Demands
-from kanon_sql.privacy.kernels import NOBODY, violation_of, violations
+from kanon_sql.privacy.kernels import NOBODY, count_codes, violation_of, violations
 
 INFEASIBLE = (
     "All rows together break a privacy model, so no release of them keeps it. Ask for less, or "
@@ -43,14 +43,23 @@ def _unions(
 ) -> None:
     """The violation of a class with each of some others: ``members`` holds those of the class, and
     behind them those of the others, one after another."""
-    kept = np.zeros(0, np.int32)
+    own, kept = np.zeros(demands.width, np.int32), np.zeros(demands.width, np.int32)
+    count_codes(demands, members, size, own)
+    gathered = (demands.kept_at < 0).any()  # of columns of many values the codes are sorted
     both = np.empty(len(members), np.int64)
     for p in range(size):
         both[p] = members[p]
     for o in range(len(others)):
         many = start[o + 1] - start[o]
-        for p in range(many):
-            both[size + p] = members[size + start[o] + p]
+        for code in range(len(kept)):
+            kept[code] = own[code]
+        for p in range(size + start[o], size + start[o + 1]):
+            for column in range(demands.kept_at.shape[0]):
+                at = demands.kept_at[column]
+                if at >= 0:
+                    kept[at + demands.codes[members[p], column]] += 1
+            if gathered:
+                both[p - start[o]] = members[p]
         violation[o] = violation_of(demands, kept, both, size + many, NOBODY, NOBODY)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 from kanon_sql.kernel.parallel import on_threads
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods.local_search import judging
+from kanon_sql.methods.local_search import constrained_search, judging
 from kanon_sql.methods.local_search.constrained_search import (
     ConstrainedSearch,
     Models,
@@ -86,9 +87,10 @@ def found(
 ) -> Any:
     points = records(by_loss, n)
     search = Models(
-        points, demanded(points, name), K, points.sensitive[:, 0].astype(np.int64), seed, Watch()
+        points, demanded(points, name), K, points.sensitive[:, 0].astype(np.int64), seed, Watch(),
+        slices,
     )
-    return keep_models(search, np.arange(n) // K, steps, None, slices)
+    return keep_models(search, np.arange(n) // K, steps, None)
 
 
 @pytest.mark.parametrize("by_loss", [False, True])
@@ -126,3 +128,54 @@ def test_models_are_kept_and_more_steps_lose_no_more(
         assert loss_of(points, result.labels) <= loss_of(
             points, found(name, by_loss, 5, 0).labels
         ) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("by_loss", [False, True])
+def test_the_ground_of_most_records_has_their_nearest_neighbours(by_loss: bool) -> None:
+    """Of those that a record had before, those that are still there, in their order."""
+    points = records(by_loss, 300)
+    points = points.part(np.append(np.arange(300), np.arange(60)))  # some are there twice
+    ground = Ground(points, K, Watch())
+    part = np.sort(np.random.default_rng(1).permutation(len(points))[:250])
+    own, whole = ground.of_part(part).sites, ground.sites
+    rows = np.hstack([points.numeric, points.codes])[part]
+    firsts = own.order[own.start[:-1]]
+    assert np.array_equal(rows[firsts][own.site_of], rows)
+    assert len(np.unique(rows, axis=0)) == len(firsts)
+    assert np.array_equal(np.sort(own.order), np.arange(250))
+    places = np.repeat(np.arange(len(firsts)), np.diff(own.start))
+    assert np.array_equal(own.site_of[own.order], places)
+    number = {site: place for place, site in enumerate(np.unique(whole.site_of[part]).tolist())}
+    for site, place in number.items():
+        left = [number[each] for each in whole.near[site].tolist() if each in number]
+        near = own.near[place].tolist()
+        assert near[: len(left)] == left
+        assert set(near[len(left):]) <= set(left or [place - 1 if place else 1])
+    few = part[:100]  # fewer than half: their neighbours are found anew
+    fresh = Ground(points.part(few), K, Watch()).sites
+    assert np.array_equal(ground.of_part(few).sites.near, fresh.near)
+
+
+@pytest.mark.parametrize("steps", [0, 12_000, 30_000])
+def test_where_most_classes_would_be_merged_it_begins_by_slices(
+    steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a value follows from where a record lies, neighbours all have the same one. Too few
+    steps would leave slices as they are, and slices lose much."""
+    monkeypatch.setattr(constrained_search, "FAR", 0)
+    from kanon_sql.methods.local_search.refine import loss_of
+
+    points = with_sensitive(records(False, 1200), 0, missing=False)
+    codes = points.sensitive.copy()
+    codes[np.argsort(points.numeric[:, 0], kind="stable"), 0] = np.sort(codes[:, 0])
+    points = replace(points, sensitive=codes)
+    demands = demanded(points, "equal")
+    given = (points, demands, K, codes[:, 0].astype(np.int64), 1, Watch())
+    labels = np.arange(1200) // K
+    by_slices, merged = (
+        keep_models(Models(*given, slices), labels, steps, None) for slices in (True, False)
+    )
+    for result in (by_slices, merged):
+        assert not (violations(demands, result.labels) > 0.0).any()
+    losses = [loss_of(points, result.labels) for result in (by_slices, merged)]
+    assert losses[0] < losses[1] * (0.97 if steps else 1.1)
