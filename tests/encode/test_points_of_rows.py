@@ -77,6 +77,8 @@ def test_generalized_cells_cost_their_level(members: list[int], flat: bool) -> N
     place = float(up > 0) if flat else up / 3
     cost = 3.0 * (len(ages) > 1) + 0.5 * place + float(len(jobs) > 1)
     assert loss(points.cells(flat), points.order, members) == pytest.approx(cost)
+    if not flat:
+        assert points.cells().scale.tolist() == points.cells(flat).scale.tolist()
 
 
 def test_columns_of_one_value_lose_nothing() -> None:
@@ -87,6 +89,24 @@ def test_columns_of_one_value_lose_nothing() -> None:
         assert loss(points.losses(kind), points.order, [0, 1, 2]) == 0.0
     plain = encode(rows, columns, task_for("mdav", 2), {}).squared()
     assert plain.numeric.shape == plain.codes.shape == (3, 0)
+
+
+def test_categories_alone_have_no_numbers() -> None:
+    rows = Rows({"cells": CellColumns({}, {0: pa.array(["a", "b", "c"])})}, 3)
+    points = encode(rows, [Column("x", "VARCHAR")], task_for("nearest", 2), {})
+    for found in (points.losses(), points.cells(), points.squared()):
+        assert found.numeric.shape == (3, 0) and found.codes.shape == (3, 1)
+    assert loss(points.losses("range_distinct"), points.order, [0, 1]) == 0.5
+    assert points.extra.shape == (0,) and points.protected.tolist() == [False]
+
+
+def test_squared_distances_are_those_of_the_geometry() -> None:
+    """Standardized, also for methods that have distances of their own, or over the range."""
+    rows = Rows({"cells": CellColumns({0: np.array([1.0, 3.0, 5.0, 7.0])}, {})}, 4)
+    column = [Column("x", "DOUBLE")]
+    for method, width in (("mdav", 6 / np.sqrt(5)), ("r_gather", 6 / np.sqrt(5)), ("nearest", 1)):
+        points = encode(rows, column, task_for(method, 2), {}).squared()
+        assert float(np.ptp(points.numeric)) == pytest.approx(width)
 
 
 def test_columns_without_weight_are_left_out_of_squared_distances() -> None:
@@ -122,6 +142,8 @@ def test_names_are_found_whatever_their_case_and_others_are_refused() -> None:
     assert upper.columns[1].shape == (7, 3)
     with pytest.raises(OptionError, match="column_weights names the column 'jb', .* mean 'job'"):
         encoded(weights={"jb": 1.0})
+    with pytest.raises(DataError, match=r"'job' has the type INTEGER\[\]"):
+        encode(rows, [*COLUMNS[:2], Column("job", "INTEGER[]")], task_for("nearest", 2), {})
     with pytest.raises(OptionError, match="hierarchies names the column 'town', which is not"):
         encode(rows, COLUMNS, task_for("nearest", 2), {"town": Tree()})
 
@@ -165,6 +187,12 @@ def test_what_stands_beside_the_cells_follows_their_order() -> None:
     assert points.sensitive_columns == found.sensitive_columns
     assert labelled().label.tolist() == [0] * 4
     assert labelled().protected.tolist() == [False] * 3
+
+
+def test_one_label_and_none_are_two() -> None:
+    fields = {"cells": CellColumns({0: np.arange(3.0)}, {}), "label": pa.array(["a", None, "a"])}
+    task = task_for("nearest", 2, class_label="label")
+    assert encode(Rows(fields, 3), [Column("a", "DOUBLE")], task, {}).label.tolist() == [0, 1, 0]
 
 
 def test_sensitive_values_that_nobody_has_are_refused_where_a_method_asks_for_them() -> None:
