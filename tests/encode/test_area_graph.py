@@ -65,7 +65,7 @@ def test_pairs_are_the_links_of_their_codes(
     known = {code for pair in whole for code in pair}
     places = None if rows is None else table("code x y", rows)
     if values and not values & known:
-        with pytest.raises(DataError, match="^The relation adjacency doesn't know"):
+        with pytest.raises(DataError, match=r"^The relation adjacency doesn't know"):
             read_graph(texts(*values), table("a b", pairs), places)
         return
     graph = read_graph(texts(*values), table("a b", pairs), places)
@@ -86,7 +86,7 @@ def test_pairs_are_the_links_of_their_codes(
 def test_without_pairs_places_are_triangulated(rows: Any, values: set[str]) -> None:
     known = set(spots_of(rows))
     if values and not values & known:
-        with pytest.raises(DataError, match="^The relation places doesn't know"):
+        with pytest.raises(DataError, match=r"^The relation places doesn't know"):
             read_graph(texts(*values), None, table("code x y", rows))
         return
     graph = read_graph(texts(*values), None, table("code x y", rows))

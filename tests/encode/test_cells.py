@@ -24,18 +24,11 @@ from kanon_sql.encode.cells import (
     refuse,
 )
 from kanon_sql.errors import DataError
+from tests.encode.cities import by_rows
 
 WORDS = st.lists(st.sampled_from(("", "a", "A", "b", None)), max_size=9)
 COLUMNS = [Column("job", "VARCHAR"), Column("age", "DOUBLE"), Column("day", "DATE")]
 ROWS: list[Any] = [("cook", 1.5, 3.0), (None, -0.0, None), ("nurse", None, 0.0)]
-
-
-def by_rows(rows: Sequence[Sequence[Any]]) -> pa.StructArray:
-    cells = [
-        {"number": None if isinstance(v, str) else v, "category": v if isinstance(v, str) else None}
-        for row in rows for v in row
-    ]
-    return pa.array(cells, pa.struct([("number", pa.float64()), ("category", pa.string())]))
 
 
 def by_columns(rows: Sequence[Sequence[Any]]) -> CellColumns:

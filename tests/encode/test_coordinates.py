@@ -42,9 +42,9 @@ def test_the_last_degrees_are_places_and_missing_ones_pass() -> None:
 
 
 def test_what_is_no_degree_is_refused_by_its_column_and_number() -> None:
-    with pytest.raises(DataError, match="^The latitude 'y' has 2 rows beyond 90 degrees"):
+    with pytest.raises(DataError, match=r"^The latitude 'y' has 2 rows beyond 90 degrees"):
         refuse_beyond_degrees(np.array([90.1, 0.0, -91.0]), np.array([0.0, 0.0, 200.0]), ["y", "x"])
-    with pytest.raises(DataError, match="^The longitude 'x' has 1 rows beyond 180 degrees"):
+    with pytest.raises(DataError, match=r"^The longitude 'x' has 1 rows beyond 180 degrees"):
         refuse_beyond_degrees(np.array([9.0, 0.0]), np.array([-180.5, 180.0]), ["y", "x"])
 
 

@@ -145,7 +145,7 @@ def test_of_many_rows_some_values_are_looked_at(monkeypatch: pytest.MonkeyPatch)
         assert len(keys(rows_of(table))) == found
 
 
-def hashed(table: Sequence[Sequence[Any]], numbers: Sequence[int], name: str = "id") -> Keys:
+def hashed(table: Sequence[Sequence[Any]], numbers: Any, name: str = "id") -> Keys:
     """All values of who, in any order of the rows."""
     order = np.random.default_rng(5).permutation(len(table))
     hashes = np.array([int(row[0][1:]) * 7919 for row in table], np.uint64)

@@ -25,7 +25,7 @@ from kanon_sql.encode.identifier_detection import (
     notices_of,
     without,
 )
-from tests.encode.test_cells import by_rows
+from tests.encode.cities import by_rows
 from tests.support.thoroughness import examples
 
 TEXT, WHOLE = Column("t", "VARCHAR"), Column("i", "INTEGER")

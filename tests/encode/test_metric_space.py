@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,62 +16,17 @@ from kanon_sql.encode.metric_space import center_distances, squared_error
 from kanon_sql.errors import DataError
 from kanon_sql.methods import task_for
 from kanon_sql.points.points import EARTH
+from tests.encode.cities import COLUMNS, SOURCE, WEIGHTS, Row, Tree, by_rows, cells_of, height
 
-PATHS = {
-    "Rome": ("Italy", "Europe"), "Milan": ("Italy", "Europe"), "Bonn": ("Germany", "Europe"),
-    "Lima": ("Peru", "America"), "Cusco": ("Peru", "America"),
-}
-COLUMNS = [Column("age", "DOUBLE"), Column("city", "VARCHAR"), Column("job", "VARCHAR")]
-Row = tuple[float | None, str | None, str | None]
-SOURCE: list[Row] = [
-    (30.0, "Rome", "nurse"), (40.0, "Milan", "cook"), (None, "Lima", "nurse"),
-    (40.0, "Bonn", None), (70.0, "Cusco", "cook"), (None, None, "judge"), (30.0, None, None),
-]
 CENTERS: list[Row] = [
     (30.0, "Milan", "nurse"), (45.0, "Milan", "nurse"), (None, "Cusco", "cook"),
     (40.0, "Lima", None), (None, "Cusco", None), (30.0, None, "cook"), (31.0, "Rome", None),
 ]
-WEIGHTS = {"age": 3.0, "city": 0.5}
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A hierarchy of the paths above."""
-
-    @property
-    def levels(self) -> tuple[pa.Array, ...]:
-        rows = sorted((*path[::-1], leaf) for leaf, path in PATHS.items())
-        leaves = [(row[2], row[1], row[0], "*") for row in rows]
-        return tuple(pa.array(level) for level in zip(*leaves, strict=True))
-
-
-def cells_of(rows: Sequence[Row]) -> CellColumns:
-    ages, *words = zip(*rows, strict=True)
-    numbers = np.array([math.nan if age is None else age for age in ages])
-    return CellColumns({0: numbers}, {j + 1: pa.array(w, pa.string()) for j, w in enumerate(words)})
-
-
-def by_rows(rows: Sequence[Row]) -> pa.StructArray:
-    """The same cells, row by row."""
-    cells = [
-        {"number": value if j == 0 else None, "category": value if j else None}
-        for row in rows for j, value in enumerate(row)
-    ]
-    return pa.array(cells, pa.struct([("number", pa.float64()), ("category", pa.string())]))
 
 
 def encoded(rows: Sequence[Row] = SOURCE) -> Any:
     task = task_for("r_gather", 2, weights=WEIGHTS, distance=None)
     return encode(Rows({"cells": cells_of(rows)}, len(rows)), COLUMNS, task, {"city": Tree()})
-
-
-def height(one: str | None, other: str | None) -> int:
-    """Of the lowest common ancestor; NULL is a leaf below the root."""
-    if one == other:
-        return 0
-    if one is None or other is None or PATHS[one][1] != PATHS[other][1]:
-        return 3
-    return 1 if PATHS[one][0] == PATHS[other][0] else 2
 
 
 def apart(metric: str, one: Row, other: Row) -> float:
@@ -83,7 +37,7 @@ def apart(metric: str, one: Row, other: Row) -> float:
 
 
 @pytest.mark.parametrize("shape", [cells_of, by_rows])
-@pytest.mark.parametrize("metric", ["hamming", "hierarchy"])
+@pytest.mark.parametrize("metric", ["hamming", "taxonomy"])
 def test_cells_that_differ_are_counted(metric: str, shape: Any) -> None:
     """By the height of what they have in common, or each as one; a NULL is the same as another."""
     points = encoded()
@@ -92,7 +46,7 @@ def test_cells_that_differ_are_counted(metric: str, shape: Any) -> None:
     assert found == pytest.approx(np.array(expected))
 
 
-@pytest.mark.parametrize("metric", ["hamming", "hierarchy"])
+@pytest.mark.parametrize("metric", ["hamming", "taxonomy"])
 def test_points_are_as_far_apart_as_their_cells(metric: str) -> None:
     points = encoded()
     codes, scale = points.in_metric(metric).codes, points.in_metric(metric).scale

@@ -15,7 +15,7 @@ from kanon_sql.encode.encoding import Words, encode
 from kanon_sql.errors import DataError, OptionError
 from kanon_sql.methods import task_for
 from kanon_sql.points.losses import class_losses
-from tests.encode.test_metric_space import COLUMNS, SOURCE, WEIGHTS, Tree, cells_of, height
+from tests.encode.cities import COLUMNS, SOURCE, WEIGHTS, Tree, cells_of, height
 
 ROWS = SOURCE
 AGES = 40.0
@@ -36,7 +36,8 @@ def loss(points: Any, order: Any, members: list[int]) -> float:
 
 def expected(members: list[int], weights: tuple[float, float, float], distinct: bool) -> float:
     rows = [ROWS[i] for i in members]
-    ages, cities, jobs = ({row[j] for row in rows} for j in range(3))
+    ages, cities, jobs = ({row[0] for row in rows}, {row[1] for row in rows},
+                          {row[2] for row in rows})
     known = [age for age in ages if age is not None]
     number = 1.0 if None in ages and known else (max(known) - min(known)) / AGES if known else 0.0
     job = (len(jobs) - 1) / 3 if distinct else float(len(jobs) > 1)
@@ -50,8 +51,10 @@ def expected(members: list[int], weights: tuple[float, float, float], distinct: 
     return float(np.dot(weights, [number, place, job]))
 
 
-CLASSES = [[0, 1], [0, 3], [0, 2], [1, 4, 5], [2, 4], [0, 1, 3], [5, 6], [0, 6], [2, 5], [3], [1, 3],
-           [0, 1, 2, 3, 4, 5, 6]]
+CLASSES = [
+    [0, 1], [0, 3], [0, 2], [1, 4, 5], [2, 4], [0, 1, 3], [5, 6], [0, 6], [2, 5], [3], [1, 3],
+    [0, 1, 2, 3, 4, 5, 6],
+]
 
 
 @pytest.mark.parametrize("members", CLASSES)
@@ -72,7 +75,8 @@ def test_generalized_cells_cost_their_level(members: list[int], flat: bool) -> N
     """Of numbers and of flat categories each that isn't the same in the whole class costs all."""
     points = encoded()
     rows = [ROWS[i] for i in members]
-    ages, cities, jobs = ({row[j] for row in rows} for j in range(3))
+    ages, cities, jobs = ({row[0] for row in rows}, {row[1] for row in rows},
+                          {row[2] for row in rows})
     up = max(height(a, b) for a in cities for b in cities)
     place = float(up > 0) if flat else up / 3
     cost = 3.0 * (len(ages) > 1) + 0.5 * place + float(len(jobs) > 1)
@@ -140,7 +144,7 @@ def test_names_are_found_whatever_their_case_and_others_are_refused() -> None:
     rows = Rows({"cells": cells_of(ROWS)}, len(ROWS))
     upper = encode(rows, COLUMNS, task_for("nearest", 2), {"CITY": Tree()})
     assert upper.columns[1].shape == (7, 3)
-    with pytest.raises(OptionError, match="column_weights names the column 'jb', .* mean 'job'"):
+    with pytest.raises(OptionError, match=r"column_weights names the column 'jb', .* mean 'job'"):
         encoded(weights={"jb": 1.0})
     with pytest.raises(DataError, match=r"'job' has the type INTEGER\[\]"):
         encode(rows, [*COLUMNS[:2], Column("job", "INTEGER[]")], task_for("nearest", 2), {})
@@ -206,7 +210,7 @@ def test_sensitive_values_that_nobody_has_are_refused_where_a_method_asks_for_th
         return encode(Rows(fields, 2), [Column("a", "DOUBLE")], task, {}, [Column("i", "VARCHAR")])
 
     assert read("flu").protected.tolist() == [True, False, False]
-    with pytest.raises(DataError, match="^None of the 2 sensitive_values is a value of the"):
+    with pytest.raises(DataError, match=r"^None of the 2 sensitive_values is a value of the"):
         read("Flu", "mumps")
 
 

@@ -80,7 +80,7 @@ def test_what_an_item_can_not_be_is_refused() -> None:
         )
     with pytest.raises(DataError, match=r"'a' has the type INTEGER\[\]"):
         read_items(words_of(["x"]), [Column("a", "INTEGER[]")], fold, {})
-    with pytest.raises(OptionError, match="generalizes one quasi-identifier, and there are 2: a, b"):
+    with pytest.raises(OptionError, match="one quasi-identifier, and there are 2: a, b"):
         read_items(words_of(["x"]), [Column("a", "VARCHAR"), Column("b", "VARCHAR")], fold, {})
 
 
@@ -133,7 +133,7 @@ def placed(
 def test_places_are_distinct_pairs_of_numbers(places: list[Place]) -> None:
     items = placed(places)
     whole = [place for place in places if None not in place]
-    distinct = sorted(set(whole))  # type: ignore[type-var]
+    distinct = sorted(set(whole))
     assert items.placed.tolist() == [None not in place for place in places]
     assert [tuple(place) for place in items.points.place.tolist()] == distinct
     assert items.points.item.tolist() == [distinct.index(place) for place in whole]
@@ -226,7 +226,7 @@ def test_secrets_are_enforced_on_classes_of_places_alone() -> None:
     items = read([1.0, 0.0, 1.0], ["gout", "flu", "flu"])
     assert items.points.sensitive.tolist() == [[1], [0], [0]]
     assert items.points.sensitive_columns == columns
-    with pytest.raises(DataError, match="^2 rows have no place .* no model of privacy is enforced"):
+    with pytest.raises(DataError, match=r"^2 rows have no place .* no model of privacy is"):
         read([np.nan, 1.0, np.nan], ["gout", "flu", "flu"])
 
 

@@ -100,9 +100,15 @@ TARGETS: dict[str, Target] = {
     ),
     "encode": Target(
         ("kanon_sql/encode/*.py",),
-        ("encode/test_attributes.py", "encode/test_encoded.py", "encode/test_order.py",
-         "encode/test_row_buffer.py", "encode/test_sensitive.py", "encode/test_persons.py",
-         "encode/test_repeated.py", "encode/test_identifier_detection.py"),
+        ("encode/test_area_graph.py", "encode/test_arrow.py", "encode/test_attributes.py",
+         "encode/test_cells.py", "encode/test_coordinates.py", "encode/test_delaunay.py",
+         "encode/test_encoded.py", "encode/test_identifier_detection.py",
+         "encode/test_keys_of_persons.py", "encode/test_looks.py", "encode/test_metric_space.py",
+         "encode/test_order.py", "encode/test_persons.py", "encode/test_points_of_rows.py",
+         "encode/test_population.py", "encode/test_repeated.py", "encode/test_row_buffer.py",
+         "encode/test_rows_in_pieces.py", "encode/test_scales.py", "encode/test_secrets.py",
+         "encode/test_sensitive.py", "encode/test_single_attribute.py",
+         "encode/test_steps_of_values.py"),
         sampled=True,
     ),
     "group": Target(
