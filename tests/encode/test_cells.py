@@ -91,7 +91,7 @@ def test_infinite_values_are_refused_and_missing_ones_where_they_are_an_error() 
     values, missing = np.array([np.inf, -np.inf, 1.0]), np.array([True, False, False])
     with pytest.raises(DataError, match="'a' has 2 infinite values"):
         refuse("a", values, np.zeros(3, np.bool_), "value")
-    with pytest.raises(DataError, match="'a' has 1 rows with NULL or NaN"):
+    with pytest.raises(DataError, match="quasi-identifier 'a' has 1 rows with NULL or NaN"):
         refuse("a", None, missing, "error")
     for nulls in ("value", "suppress"):
         refuse("a", values[2:], missing, nulls)

@@ -110,6 +110,12 @@ def test_who_has_the_same_sex_and_year_in_all_rows_may_be_a_person(by_row: bool)
     assert keys(rows_of(visits(each=1))) == []
 
 
+def test_two_values_are_enough_to_say_something() -> None:
+    table = [[who, f"s{int(who[1:]) % 2}", float(int(who[1:]) // 2 % 2), dose, land]
+             for who, _, _, dose, land in visits()]
+    assert keys(rows_of(table)) == [("Who", ["sex", "born"])]
+
+
 def test_one_row_that_differs_is_enough_for_another_person() -> None:
     for spot, other in ((1, "s9"), (1, None), (2, 1950.0), (2, None)):
         table = visits()

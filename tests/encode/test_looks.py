@@ -102,8 +102,24 @@ def test_integers_that_doubles_round_are_told_by_their_range(sign: int) -> None:
             assert not seen(column, wide).identifier, begin
     near = [float(sign * (2**62 + i * 512)) for i in range(60)]
     assert not seen(column, near).identifier
+    assert seen(column, [float(sign * (2**53 + 1 - i)) for i in range(60)]).identifier
     # a range that isn't known to more than half of the rows says nothing
     assert not seen(column, [float(sign * (2**60 + i)) for i in range(60)]).identifier
+
+
+@pytest.mark.parametrize(("rows", "span", "identifier"), [
+    (4097, 4096 - 768, False), (4097, 4096 - 512, True), (4097, 4096, True),
+    (4097, 4096 + 512, True), (4097, 4096 + 768, False),
+    (1024, 1024, False), (1025, 1024, True),
+])
+def test_a_range_is_known_but_for_two_steps_of_a_double(
+    rows: int, span: int, identifier: bool
+) -> None:
+    """Which are 256 each above 2**60, and less below. They must be less than half of the rows."""
+    low = 2**60 - 1024
+    values = np.linspace(0, span, rows)
+    found = seen(Column("i", "BIGINT"), [float(low + int(value)) for value in values])
+    assert found.identifier == identifier
 
 
 @settings(max_examples=examples(300))
@@ -127,6 +143,11 @@ def test_a_profile_is_judged_by_the_rule(
     assert found.coded == (whole and 2 <= distinct <= 20)
     counted = (values, distinct) if text or whole else (0, 0)
     assert (found.values, found.distinct) == counted
+
+
+@pytest.mark.parametrize(("span", "identifier"), [(59, True), (74, True), (75, False)])
+def test_a_gap_for_more_than_four_numbers_is_too_many(span: int, identifier: bool) -> None:
+    assert judge(Profile("a", "INTEGER", 60, 60, 60, 0, 0, span)).identifier == identifier
 
 
 def test_a_profile_is_read_from_what_sql_counts() -> None:
@@ -162,7 +183,8 @@ def test_what_tells_persons_apart() -> None:
 def test_what_is_said_of_a_column() -> None:
     hidden, coded = Looks(True, False, 60, 60), Looks(False, True, 60, 3)
     assert notices_of("a", hidden, named=False) == (hidden_notice("a"),)
-    assert "identifiers=['a']" in hidden_notice("a")
+    assert "identifiers=['a'], or" in hidden_notice("a")
+    assert hidden_notice("a").endswith("quasi_identifiers=['a', ...].")
     assert notices_of("a", hidden, named=True) == ()
     for named in (True, False):
         (said,) = notices_of("a", coded, named)
@@ -202,6 +224,7 @@ def test_texts_that_too_few_rows_have_are_found_by_the_number_asked_for() -> Non
     rows = Rows({"cells": CellColumns({}, {0: pa.array(texts(*[3] * 20))})}, 60)
     assert find_suspects(rows, [TEXT], (), least=4).hidden == ("t",)
     assert find_suspects(rows, [TEXT], (), least=3).hidden == ()
+    rows = Rows({"cells": CellColumns({}, {0: pa.array(texts(*[2] * 30))})}, 60)
     assert find_suspects(rows, [TEXT], ()).hidden == ()
 
 
