@@ -22,8 +22,7 @@ def case(seed: int, n: int = 40) -> tuple[Points, Population, Any]:
     """Records on a line, a population around them, and classes of neighbours; some left out."""
     rng = np.random.default_rng(seed)
     own = np.sort(rng.integers(0, 60, n))
-    labels = np.cumsum(rng.random(n) < 0.3)
-    labels -= labels[0]
+    labels = np.cumsum(rng.random(n) < 0.3).astype(np.int64)
     labels[rng.random(n) < 0.1] = -1
     used = np.unique(labels[labels >= 0])
     labels = np.where(labels < 0, -1, np.searchsorted(used, labels))
@@ -101,6 +100,9 @@ def test_too_few_people_are_refused_those_who_are_left_out_covering_nobody() -> 
 
 def test_a_stopped_watch_ends_it() -> None:
     points, people, labels = case(1)
+    watch = Watch()
+    keep_people(points, Grouping(labels, {}), asked(20), people, watch)
+    assert watch.stage == "merging" and 0 < watch.total <= labels.max()
     watch = Watch()
     watch.stop()
     with pytest.raises(StoppedError):
