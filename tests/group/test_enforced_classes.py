@@ -145,7 +145,9 @@ def test_neighbours_are_merged_until_each_region_keeps_the_model() -> None:
     points = regions([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 1])
     facts = {"lower_bound": 2.0, "guaranteed_ratio": 3.0, "islands": 0.0}
     task = task_for("zip_regions", 2, islands="suppress")
-    found = enforce(points, nodes_grouped(facts), TWO, task, Watch())
+    watch = Watch()
+    found = enforce(points, nodes_grouped(facts), TWO, task, watch)
+    assert (watch.stage, watch.total) == ("merging", 1)
     assert diverse(points, found.labels)
     for rows in as_sets(found.labels):
         assert rows <= set(range(8)) or rows <= set(range(8, 12))

@@ -170,6 +170,11 @@ def test_classes_around_centers_are_divided_and_keep_their_radius(method: str) -
     assert better.facts["refine_stopped"] == 0.0
     for name in plain.facts:
         assert name in better.facts
+    # with time enough nothing changes, and with too little it is told that time ended it
+    same = group_points(points, replace(task, refine_seconds=600.0))
+    assert same.labels.tolist() == better.labels.tolist() and same.facts == better.facts
+    ended = group_points(points, replace(task, refine_steps=10**11, refine_seconds=0.02))
+    assert ended.facts["refine_stopped"] == 1.0 and ended.facts["refine_steps"] < 10**11
 
 
 def test_refine_tells_its_steps_and_whether_time_ended_it() -> None:
