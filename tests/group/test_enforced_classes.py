@@ -172,6 +172,15 @@ def test_an_island_that_breaks_the_model_is_left_out_and_told() -> None:
     assert plain.facts["islands"] == 1.0 and plain.facts["island_rows"] == 4.0
 
 
+def test_beside_an_island_nothing_is_guaranteed_though_all_other_classes_stay() -> None:
+    points = regions([0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0])
+    task = task_for("zip_regions", 2, islands="suppress")
+    grouping = nodes_grouped({"guaranteed_ratio": 3.0, "tried": 1.0})
+    found = enforce(points, grouping, TWO, task, Watch())
+    assert as_sets(found.labels) == {frozenset({2 * i, 2 * i + 1}) for i in range(4)}
+    assert "guaranteed_ratio" not in found.facts and found.facts["tried"] == 1.0
+
+
 def test_what_is_left_beside_an_island_may_break_the_model() -> None:
     points = regions([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1])
     task = task_for("zip_regions", 2, islands="suppress")
