@@ -188,3 +188,10 @@ def test_what_a_level_adds_is_counted_in_small_hierarchies() -> None:
     assert Categorical.fit("c", 1.0, values, apart).distinct.tolist() == [0.0, 1.0]
     one = [level[:1] for level in levels]
     assert Categorical.fit("c", 1.0, values[:1], one).distinct.tolist() == [0.5, 0.5]
+
+
+def test_where_all_numbers_are_equal_a_missing_one_has_all_the_variance() -> None:
+    for values in ([7.0, 7.0, np.nan], [7.0, np.nan, np.nan, np.nan]):
+        column = Numeric.fit("a", 3.0, np.array(values))
+        places = column.coordinates(np.array(values))
+        assert float(np.var(places, axis=0).sum()) == pytest.approx(3.0)
