@@ -129,3 +129,69 @@ def test_levels_by_the_leaves_below_their_nodes() -> None:
     assert country.distinct == pytest.approx(np.diff(means) / 5)
     flat = Categorical.fit("job", 1.0, values)
     assert flat.distinct.tolist() == [1.0]
+
+
+def test_a_missing_number_costs_the_whole_weight_whatever_that_is() -> None:
+    values = np.array([1.0, 5.0, np.nan])
+    for weight in (0.25, 1.0, 40.0):
+        column = Numeric.fit("a", weight, values)
+        points = LossPoints.of(column.place(values)[:, None], cap=[weight])
+        assert class_losses(points, np.array([0, 0, 0])).tolist() == [weight]
+        assert class_losses(points, np.array([0, 1, 1])).tolist() == [0.0, weight]
+
+
+def test_equal_numbers_lie_at_one_place() -> None:
+    column = Numeric.fit("a", 2.0, np.array([7.0, 7.0]))
+    assert column.place(np.array([7.0, 7.0])).tolist() == [0.0, 0.0]
+    assert not column.missing and Numeric.fit("a", 2.0, np.array([7.0, np.nan])).missing
+
+
+def test_two_categories_have_the_variance_of_their_weight() -> None:
+    column = Categorical.fit("a", 3.0, pa.array(["x", "y", "y", "y"]))
+    assert column.squared * 2 * (1 / 4) * (3 / 4) == pytest.approx(3.0)
+    assert column.present == 2
+    assert Categorical.fit("a", 3.0, pa.array(["x", "x"])).squared.tolist() == [0.0]
+    none = Categorical.fit("a", 3.0, pa.array([None, None], pa.string()))
+    assert none.squared.tolist() == [0.0]
+    assert none.codes(pa.array(["x", None])).tolist() == [[-1], [0]]
+
+
+def test_a_hierarchy_without_leaves_has_no_categories() -> None:
+    empty = pa.array([], pa.string())
+    column = Categorical.fit("a", 1.0, pa.array([None], pa.string()), [empty, empty, empty])
+    found = column.codes(pa.array([None, "x"], pa.string())).tolist()
+    assert found[1] == [-1, -1] != found[0]
+
+
+@pytest.mark.parametrize("distance", ["sse", "loss"])
+@pytest.mark.parametrize("levels", [None, taxonomy()])
+def test_counts_of_values_give_the_scale_of_the_rows_they_count(
+    levels: list[pa.Array] | None, distance: str
+) -> None:
+    values, counts = pa.array(["India", "USA", None, "Iran"]), [5, 1, 2, 4]
+    rows = pa.array([v for v, n in zip(values.to_pylist(), counts, strict=True) for _ in range(n)])
+    whole = Categorical.fit("country", 2.0, rows, levels, distance)
+    found = Categorical.fit("country", 2.0, values, levels).counted(
+        values, np.array(counts), distance
+    )
+    assert found.squared == pytest.approx(whole.squared)
+    assert found.distinct == pytest.approx(whole.distinct)
+    assert found.present == whole.present == 4
+
+
+def test_what_a_level_adds_is_counted_in_small_hierarchies() -> None:
+    """Two leaves below one node: it has both, and the root no more. One leaf: both levels alike."""
+    values = pa.array(["a", "b", "a"])
+    levels = [pa.array(["a", "b"]), pa.array(["n", "n"]), pa.array(["*", "*"])]
+    assert Categorical.fit("c", 1.0, values, levels).distinct.tolist() == [1.0, 0.0]
+    apart = [levels[0], pa.array(["m", "n"]), levels[2]]
+    assert Categorical.fit("c", 1.0, values, apart).distinct.tolist() == [0.0, 1.0]
+    one = [level[:1] for level in levels]
+    assert Categorical.fit("c", 1.0, values[:1], one).distinct.tolist() == [0.5, 0.5]
+
+
+def test_where_all_numbers_are_equal_a_missing_one_has_all_the_variance() -> None:
+    for values in ([7.0, 7.0, np.nan], [7.0, np.nan, np.nan, np.nan]):
+        column = Numeric.fit("a", 3.0, np.array(values))
+        places = column.coordinates(np.array(values))
+        assert float(np.var(places, axis=0).sum()) == pytest.approx(3.0)

@@ -48,6 +48,7 @@ def column(kind: int, rng: np.random.Generator, n: int) -> Any:
         lambda: np.full(n, np.nan),
         lambda: rng.integers(0, 2, n) * 2.0**53 + rng.integers(-3, 3, n),
         lambda: rng.standard_normal(n),
+        lambda: rng.integers(-5, 3, n).astype(np.int32),
     ][kind]()
 
 
@@ -57,7 +58,7 @@ def test_the_order_is_that_of_a_plain_sort(most: int, many: int) -> None:
     rng = np.random.default_rng(most)
     for _ in range(60):
         n = int(rng.integers(1, 40))
-        columns = [column(int(k), rng, n) for k in rng.integers(0, 7, rng.integers(1, 5))]
+        columns = [column(int(k), rng, n) for k in rng.integers(0, 8, rng.integers(1, 5))]
         hashes = [rng.integers(0, most, n).astype(np.uint64) for _ in range(many)]
         found = canonical_order(columns, hashes, n)
         whole = [[str(c[i]) for c in columns] + [[int(h[i]) for h in hashes]] for i in range(n)]
@@ -73,3 +74,15 @@ def test_no_rows_have_an_order() -> None:
     for many in range(3):
         assert len(canonical_order([np.zeros(0)], [np.zeros(0, np.uint64)] * many, 0)) == 0
     assert canonical_order([], (), 3).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("first", range(30, 36))
+@pytest.mark.parametrize("second", range(28, 33))
+def test_columns_that_just_fill_a_key_of_64_bits_are_all_in_it(first: int, second: int) -> None:
+    """Or that just don't: the highest bits of the first count, and the lowest of the second."""
+    rng = np.random.default_rng(first)
+    high = rng.permutation([0.0, 1.0, 2.0**first - 2, 2.0 ** (first - 1), 2.0 ** (first - 1)])
+    low = rng.permutation([0, 1, 2 ** (second - 1) - 1, 2 ** (second - 2), 3]).astype(np.int32)
+    columns = [high, low, np.zeros(5, np.int32), np.array([3.0, 1.0, 2.0, 0.5, 9.0])]
+    expected = sorted(range(5), key=lambda i: (high[i], low[i]))
+    assert canonical_order(columns, (), 5).tolist() == expected

@@ -117,13 +117,58 @@ def told(persons: Persons) -> list[Any]:
 @settings(max_examples=examples(300))
 @given(rows=ROWS)
 def test_of_whole_values_one_row_stands_for_a_person(rows: Sequence[Row]) -> None:
-    """The values of all columns together that it has most often."""
+    """The values of all columns together that it has most often, of equally frequent ones the
+    first."""
+    check_whole_values(rows)
+
+
+def check_whole_values(rows: Sequence[Row]) -> None:
     found = persons_of(rows_of(rows), "who", whole_rows=True)
     cells = found.rows.fields["cells"]
     for p, name in enumerate(sorted({row[0] for row in rows})):
         own = [(row[2], row[3]) for row in rows if row[0] == name]
         taken = (cells.words[1][p].as_py(), cells.words[2][p].as_py())
-        assert Counter(own)[taken] == max(Counter(own).values())
+        counts = Counter(own)
+        assert taken == min(counts, key=lambda texts: (
+            -counts[texts], *((text is None, text or "") for text in texts)
+        ))
+
+
+def test_a_missing_text_is_not_the_first_one() -> None:
+    """Rows with either of them aren't counted together."""
+    texts = ["", None, None, "b", "b", "b", ""]
+    check_whole_values([("p", 1.0, text, "a", 2.0, 7) for text in texts])
+    check_whole_values([("p", 1.0, "a", text, 2.0, 7) for text in texts])
+
+
+def test_of_whole_values_all_numbers_are_those_of_one_row() -> None:
+    rows: list[Row] = [
+        ("p", 1.0, "b", "b", 2.0, 7), ("p", 5.0, "a", "b", 2.0, 7), ("p", 9.0, "b", "b", 2.0, 7),
+        ("q", 3.0, "a", "b", 2.0, 7),
+    ]
+    plain = rows_of(rows)
+    plain = Rows({**plain.fields, "extra": pa.array([10, 50, 90, 30])}, 4)
+    whole = persons_of(plain, "who", whole_rows=True).rows
+    assert whole.fields["cells"].numbers[0].tolist() == [1.0, 3.0]
+    assert whole.fields["extra"].tolist() == [10.0, 30.0]
+    means = persons_of(plain, "who", whole_rows=False).rows
+    assert means.fields["cells"].numbers[0].tolist() == [5.0, 3.0]
+    assert means.fields["extra"].tolist() == [50.0, 30.0]
+
+
+def test_who_it_is_is_no_secret_of_a_person() -> None:
+    """Whether persons have a number or a name."""
+    rows = rows_of([("p", 1.0, "a", "b", 2.0, 7), ("q", 1.0, "a", "b", 3.0, 7)])
+    numbered = CellColumns(
+        {0: np.array([2.0, 3.0]), 1: np.array([8.0, 9.0])},
+        {0: pa.array(["2.0", "3.0"]), 1: pa.array(["8", "9"])},
+    )
+    found = persons_of(Rows({**rows.fields, "secrets": numbered}, 2), "who", whole_rows=False)
+    assert list(found.rows.fields["secrets"].numbers) == [0]
+    assert list(found.rows.fields["secrets"].words) == [0]
+    alone = CellColumns({0: np.array([8.0, 9.0])}, {0: pa.array(["8", "9"])})
+    found = persons_of(Rows({**rows.fields, "secrets": alone}, 2), "who", whole_rows=False)
+    assert "secrets" not in found.rows
 
 
 def test_persons_are_told_apart_by_their_rows_alone() -> None:

@@ -45,6 +45,9 @@ def test_classes_become_few_enough_and_only_by_mergers(method: str) -> None:
     assert all(any(own <= joined for joined in now.values()) for own in before.values())
     if kept.centers is not None:
         assert kept.labels[kept.centers].tolist() == list(range(len(now)))
+        # how near they come to what is possible isn't promised any more
+        assert "guaranteed_ratio" in free.facts and "guaranteed_ratio" not in kept.facts
+        assert kept.facts["lower_bound"] == free.facts["lower_bound"]
 
 
 def test_few_classes_stay_what_they_are() -> None:
@@ -88,8 +91,9 @@ def test_rows_that_are_left_out_count_for_nothing() -> None:
 def test_what_is_left_may_be_too_few() -> None:
     points, task = with_strangers(20, 3), asked("mdav_star", 0.05, suppress=0.2)
     group_points(points, replace(task, suppress=0.0))
-    with pytest.raises(DataError, match="a mean risk of 1 / "):
-        group_points(points, task)
+    for persons, what in ((False, "rows"), (True, "persons")):
+        with pytest.raises(DataError, match=rf"all \d+ {what} has a mean risk of 1 / "):
+            group_points(points, replace(task, persons=persons))
 
 
 def test_quotas_are_shares_of_the_records() -> None:

@@ -1,0 +1,211 @@
+"""What a helper compiles for a call, and when there is one; within this process or a fork of it,
+which the mutants of it are in."""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numba.core.dispatcher
+import numba.core.typing.typeof
+import numpy as np
+import pytest
+
+from kanon_sql.group import ahead, warm_up
+from kanon_sql.group.all_kernels import SOME_MODEL
+from kanon_sql.group.run import group_points
+from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods import GroupTask, task_for
+from kanon_sql.points.points import Points
+
+numba_: Any = numba
+FIRST = """
+import pickle, sys
+path = pickle.load(sys.stdin.buffer)
+print("path" if path == [] else "a.path")
+points, task = pickle.load(sys.stdin.buffer)
+print(len(points), task.k, sep="\\n", flush=True)
+"""
+"""A helper that tells what it was told."""
+
+
+def in_fork(work: Callable[[], Any]) -> Any:
+    """What work returns in a forked process."""
+    reader, writer = os.pipe()
+    process = os.fork()
+    if process == 0:
+        try:
+            with os.fdopen(writer, "wb") as pipe:
+                pickle.dump(work(), pipe)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        told = pipe.read()
+    _, status = os.waitpid(process, 0)
+    assert status == 0
+    return pickle.loads(told)
+
+
+def trial(method: str, **options: Any) -> tuple[Points, GroupTask]:
+    """What a call is tried on."""
+    models = (SOME_MODEL,) if options.pop("models", False) else ()
+    task = replace(task_for(method, 2, **options), beside_k=models)
+    return warm_up._records(task), warm_up._trial(task, False)
+
+
+def forget_kernels() -> None:
+    """As if this process had called none."""
+    for each in gc.get_objects():
+        if isinstance(each, numba_.core.dispatcher.Dispatcher):
+            each._reset_overloads()
+
+
+def rehearsed(method: str, **options: Any) -> list[tuple[str, str]]:
+    """The kernels that a helper would compile, and their arguments."""
+    forget_kernels()
+    return [(each.kernel.py_func.__qualname__, str(each.arguments))
+            for each in ahead.wanted_by(*trial(method, **options))]
+
+
+def called(method: str, **options: Any) -> list[tuple[str, str]]:
+    """Those that a call needs."""
+    forget_kernels()
+    dispatcher = numba_.core.dispatcher.Dispatcher
+    seen: list[tuple[str, str]] = []
+    compiled = dispatcher._compile_for_args
+    purpose = numba_.core.typing.typeof.Purpose.argument
+
+    def noted(self: Any, *values: Any, **more: Any) -> Any:
+        types = tuple(numba_.core.typing.typeof.typeof(value, purpose) for value in values)
+        seen.append((self.py_func.__qualname__, str(types)))
+        return compiled(self, *values, **more)
+
+    dispatcher._compile_for_args = noted
+    group_points(*trial(method, **options))
+    return seen
+
+
+OPTIONS: list[tuple[str, dict[str, Any]]] = [
+    ("mdav_star", {}), ("mdav_star", {"refine": "local"}), ("mdav_star", {"suppress": 0.01}),
+    ("mdav_star", {"models": True}), ("best", {}), ("k_member", {"models": True}),
+]
+
+
+@pytest.mark.parametrize(("method", "options"), OPTIONS)
+def test_what_is_rehearsed_is_all_that_is_called(method: str, options: dict[str, Any]) -> None:
+    needed = set(in_fork(lambda: called(method, **options)))
+    known = in_fork(lambda: rehearsed(method, **options))
+    assert needed and len(set(known)) == len(known)
+    assert needed <= set(known)
+
+
+@pytest.mark.parametrize(("method", "options", "stages"), [
+    ("mdav_star", {}, 1), ("mdav_star", {"refine": "local"}, 2),
+    ("mdav_star", {"suppress": 0.1}, 2),
+    ("mdav_star", {"models": True}, 2), ("best", {}, 2), ("full_domain", {"suppress": 0.1}, 1),
+    ("r_gather", {"models": True}, 1), ("k_member", {"refine": "local", "models": True}, 3),
+])
+def test_only_what_a_call_does_is_rehearsed(
+    method: str, options: dict[str, Any], stages: int
+) -> None:
+    points, task = trial(method, **options)
+    assert len(list(ahead._stages(points, task, Watch()))) == stages
+
+
+class Kernel:
+    """Something to compile."""
+
+    def __init__(self, begun: list[str], names: Sequence[str], fails: bool = False) -> None:
+        self._begun, self._names, self._fails = begun, names, fails
+
+    def compile(self) -> None:
+        """Notes the functions that it compiles."""
+        self._begun.extend(self._names)
+        if self._fails:
+            raise ValueError("the compiler")
+
+
+def test_the_last_is_compiled_first_and_each_function_told_once(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once, since a helper may be ended at any time."""
+    begun: list[str] = []
+
+    @contextmanager
+    def noticing() -> Iterator[list[str]]:
+        yield begun
+
+    kernels = [Kernel(begun, ["d"]), Kernel(begun, ["b", "c"], fails=True), Kernel(begun, []),
+               Kernel(begun, ["a"])]
+    monkeypatch.setattr(ahead, "noticing", noticing)
+    monkeypatch.setattr(ahead, "wanted_by", lambda *_: kernels)
+    told = io.BytesIO()
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", io.TextIOWrapper(told))
+        ahead.compile_ahead(*trial("mdav"))
+        assert told.getvalue().split() == [b"a", b"b", b"c", b"d"]
+
+
+@pytest.fixture
+def helped(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """A machine on which a helper can be started."""
+    monkeypatch.setattr(ahead, "threads", lambda: 2)
+    monkeypatch.setattr(ahead, "can_be_shared", lambda: True)
+    monkeypatch.setattr(ahead, "HELPER", FIRST)
+    return monkeypatch
+
+
+def compiled(points: Any, task: GroupTask) -> list[str]:
+    """What a helper tells, once it is done."""
+    with ahead.Ahead(points, task) as found:
+        assert found.compiled == []
+        found.start()
+        if found._helper is not None:
+            found._helper.wait(30)
+    return found.compiled
+
+
+def test_a_helper_gets_the_path_the_points_and_the_task(helped: pytest.MonkeyPatch) -> None:
+    """Also where that is little, and no buffer is full."""
+    points, task = trial("mdav")
+    for each in (points, points.part(np.arange(3))):
+        assert compiled(each, task) == ["a.path", str(len(each)), str(task.k)]
+
+
+def test_a_helper_that_is_not_needed_any_more_is_ended(helped: pytest.MonkeyPatch) -> None:
+    helped.setattr(ahead, "HELPER", "print('one', flush=True)\nimport time\ntime.sleep(60)")
+    with ahead.Ahead(*trial("mdav")) as found:
+        found.start()
+        helper = found._helper
+        assert helper is not None and helper.stdout is not None
+        helper.stdout.peek(1)  # type: ignore[attr-defined]
+    assert found.compiled == ["one"]
+    assert helper.returncode is not None and helper.stdout.closed
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("threads", lambda: 1), ("can_be_shared", lambda: False),
+])
+def test_where_a_helper_is_of_no_use_none_is_started(
+    name: str, value: Any, helped: pytest.MonkeyPatch
+) -> None:
+    helped.setattr(ahead, name, value)
+    assert compiled(*trial("mdav")) == []
+
+
+def test_where_no_helper_can_be_started_the_call_goes_on(helped: pytest.MonkeyPatch) -> None:
+    points, task = trial("mdav")
+    assert compiled(lambda: None, task) == []  # can't be pickled
+    helped.setattr(sys, "executable", "/nowhere/python")
+    assert compiled(points, task) == []
+    helped.setattr(sys, "executable", "/bin/sh")  # another program that runs Python
+    assert compiled(points, task) == []
