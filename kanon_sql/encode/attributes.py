@@ -49,6 +49,11 @@ def is_numeric(sql_type: str) -> bool:
     return bool(NUMERIC.fullmatch(sql_type))
 
 
+def has_order(sql_type: str) -> bool:
+    """Whether sensitive values of this SQL type have an order: as SQL has it, BIGNUM, too."""
+    return is_numeric(sql_type) or sql_type == "BIGNUM"
+
+
 def is_categorical(sql_type: str) -> bool:
     """Whether values of this SQL type are categories."""
     return bool(CATEGORICAL.fullmatch(sql_type))

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
-from kanon_sql.encode.attributes import Taxonomy, is_numeric
+from kanon_sql.encode.attributes import Taxonomy, has_order
 from kanon_sql.errors import DataError
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Codes, Floats
@@ -96,7 +96,7 @@ def _fit(column: Column, cells: CellColumns, j: int, tree: Taxonomy | None) -> S
     encoded = _encoded(cells.words[j])
     known: list[str] = encoded.dictionary.to_pylist()
     numbers = np.zeros(len(known))
-    if is_numeric(column.sql_type):
+    if has_order(column.sql_type):
         valid = encoded.indices.is_valid().to_numpy(zero_copy_only=False)
         numbers[encoded.indices.drop_null().to_numpy()] = cells.numbers[j][valid]
     return _of_values(column, known, numbers, tree)
@@ -105,7 +105,7 @@ def _fit(column: Column, cells: CellColumns, j: int, tree: Taxonomy | None) -> S
 def _of_values(
     column: Column, known: Sequence[str], numbers: Floats, tree: Taxonomy | None
 ) -> SensitiveColumn:
-    if not is_numeric(column.sql_type):
+    if not has_order(column.sql_type):
         words = sorted(known)
         return SensitiveColumn(column.name, tuple(words), levels=_levels(words, tree))
     order = _by_size(known, numbers, column.sql_type)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kanon_sql.encode.arrow import Column, Keys, Labelled, Rows, SideTable
-from kanon_sql.encode.attributes import is_numeric
+from kanon_sql.encode.attributes import has_order, is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.identifier_detection import Suspects
 from kanon_sql.encode.persons import of_persons
@@ -65,7 +65,7 @@ def room_for(
     }
     return RowBuffer(
         len(columns), numeric, textual, [name for name, needs in asked.items() if needs],
-        [is_numeric(column.sql_type) for column in sensitive], available, expected, limit,
+        [has_order(column.sql_type) for column in sensitive], available, expected, limit,
         task.method.memory,
     )
 

@@ -157,6 +157,8 @@ def test_ctrl_c_after_the_file_has_its_name_leaves_its_entry(
     if not begins:
         begin(con)
     replace, pressed = Path.replace, []
+    # a shell that begins the tests in the background ignores it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def press(draft: Path, to: Path) -> Path:
         path = replace(draft, to)
@@ -172,7 +174,7 @@ def test_ctrl_c_after_the_file_has_its_name_leaves_its_entry(
     assert pressed == [f"{last}.parquet"]
     assert [number for number, _ in entries(con)] == [*range(1, last + 1)]
     assert kanon_sql.verify(f"{last}.parquet").ok
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
 
 
 def test_in_the_shell(con: Connection) -> None:

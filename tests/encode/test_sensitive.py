@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
-from kanon_sql.encode.attributes import is_numeric
+from kanon_sql.encode.attributes import has_order
 from kanon_sql.encode.encoding import encode
 from kanon_sql.encode.row_buffer import RowBuffer
 from kanon_sql.encode.sensitive import fit_sensitive, sensitive_codes
@@ -30,6 +30,7 @@ ORDERED = {
     "integers": "unnest([3, -1, NULL, 3, 12, 2])",
     "beyond doubles": "unnest([2, 0, 1, 1, NULL, -1])::BIGINT + 9007199254740992",
     "huge": "unnest([2, 0, 1, 1, NULL, -1])::HUGEINT + 170141183460469231731687303715884105000",
+    "of any length": "unnest(['7', '9' || repeat('0', 44), NULL, '-3', '10'])::BIGNUM",
     "doubles": "unnest([0.1, 0.30000000000000004, 0.3, NULL, 'nan', 1e300, -1e-300])::DOUBLE",
     "zeros": "unnest(['-0.0', '0.0', '0', 'nan', '-nan', '1', '-inf', 'inf'])::DOUBLE",
     "floats": "unnest(['0.1', '0.2', 'nan', '0.1', '-0.0'])::FLOAT",
@@ -70,7 +71,7 @@ def taken(con: Connection, *columns: str, pieces: int = 2) -> Rows:
         f"SELECT row_number() OVER () AS number, NULL::UBIGINT AS sealed, [__kanon_cell(q)] AS "
         f"cells, [{cells}] AS secrets FROM t"
     ).to_arrow_table().combine_chunks()
-    kinds = [is_numeric(column.sql_type) for column in described(con, *columns)]
+    kinds = [has_order(column.sql_type) for column in described(con, *columns)]
     room = RowBuffer(1, [0], [], [], kinds)
     size = -(-table.num_rows // pieces)
     for start in reversed(range(0, table.num_rows, size)):

@@ -1,14 +1,11 @@
-"""What a helper compiles for a call, and when there is one; within this process or a fork of it,
-which the mutants of it are in."""
+"""What a helper compiles for a call, and when there is one; within this process, in which its
+mutants are."""
 
 from __future__ import annotations
 
-import gc
 import io
-import os
-import pickle
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -20,7 +17,6 @@ import pytest
 
 from kanon_sql.group import ahead, warm_up
 from kanon_sql.group.all_kernels import SOME_MODEL
-from kanon_sql.group.run import group_points
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask, task_for
 from kanon_sql.points.points import Points
@@ -36,76 +32,11 @@ print(len(points), task.k, sep="\\n", flush=True)
 """A helper that tells what it was told."""
 
 
-def in_fork(work: Callable[[], Any]) -> Any:
-    """What work returns in a forked process."""
-    reader, writer = os.pipe()
-    process = os.fork()
-    if process == 0:
-        try:
-            with os.fdopen(writer, "wb") as pipe:
-                pickle.dump(work(), pipe)
-            os._exit(0)
-        finally:
-            os._exit(1)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        told = pipe.read()
-    _, status = os.waitpid(process, 0)
-    assert status == 0
-    return pickle.loads(told)
-
-
 def trial(method: str, **options: Any) -> tuple[Points, GroupTask]:
     """What a call is tried on."""
     models = (SOME_MODEL,) if options.pop("models", False) else ()
     task = replace(task_for(method, 2, **options), beside_k=models)
     return warm_up._records(task), warm_up._trial(task, False)
-
-
-def forget_kernels() -> None:
-    """As if this process had called none."""
-    for each in gc.get_objects():
-        if isinstance(each, numba_.core.dispatcher.Dispatcher):
-            each._reset_overloads()
-
-
-def rehearsed(method: str, **options: Any) -> list[tuple[str, str]]:
-    """The kernels that a helper would compile, and their arguments."""
-    forget_kernels()
-    return [(each.kernel.py_func.__qualname__, str(each.arguments))
-            for each in ahead.wanted_by(*trial(method, **options))]
-
-
-def called(method: str, **options: Any) -> list[tuple[str, str]]:
-    """Those that a call needs."""
-    forget_kernels()
-    dispatcher = numba_.core.dispatcher.Dispatcher
-    seen: list[tuple[str, str]] = []
-    compiled = dispatcher._compile_for_args
-    purpose = numba_.core.typing.typeof.Purpose.argument
-
-    def noted(self: Any, *values: Any, **more: Any) -> Any:
-        types = tuple(numba_.core.typing.typeof.typeof(value, purpose) for value in values)
-        seen.append((self.py_func.__qualname__, str(types)))
-        return compiled(self, *values, **more)
-
-    dispatcher._compile_for_args = noted
-    group_points(*trial(method, **options))
-    return seen
-
-
-OPTIONS: list[tuple[str, dict[str, Any]]] = [
-    ("mdav_star", {}), ("mdav_star", {"refine": "local"}), ("mdav_star", {"suppress": 0.01}),
-    ("mdav_star", {"models": True}), ("best", {}), ("k_member", {"models": True}),
-]
-
-
-@pytest.mark.parametrize(("method", "options"), OPTIONS)
-def test_what_is_rehearsed_is_all_that_is_called(method: str, options: dict[str, Any]) -> None:
-    needed = set(in_fork(lambda: called(method, **options)))
-    known = in_fork(lambda: rehearsed(method, **options))
-    assert needed and len(set(known)) == len(known)
-    assert needed <= set(known)
 
 
 @pytest.mark.parametrize(("method", "options", "stages"), [

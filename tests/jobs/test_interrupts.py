@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,7 @@ def test_ctrl_c_stops_the_call_and_the_kernel() -> None:
         import duckdb
         import kanon_sql
 
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         con = kanon_sql.register(duckdb.connect())
         con.execute("SET enable_progress_bar = false")
         con.execute(
@@ -218,6 +220,7 @@ def test_ctrl_c_is_keyboard_interrupt_in_python_and_comes_once(
             "CREATE TABLE long AS SELECT hash(i) % 9973 AS a, hash(i + 1) % 9967 AS b "
             "FROM range(2000) AS r(i)"
         )
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         given = dict(k=5, quasi_identifiers=["a", "b"], method="best", progress=False)
         kanon_sql.anonymize('long', con=con, refine_steps=1, **given)
         threading.Timer({seconds}, os.kill, [os.getpid(), signal.SIGINT]).start()
@@ -235,6 +238,15 @@ def test_ctrl_c_is_keyboard_interrupt_in_python_and_comes_once(
     assert run.stdout == "KeyboardInterrupt()\n(42,) []\n", run.stdout + run.stderr
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Ctrl-C is heard also where a shell began the tests in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
 def test_ctrl_c_waits_while_it_is_deferred() -> None:
     done = []
     with pytest.raises(KeyboardInterrupt):
@@ -250,6 +262,7 @@ def test_ctrl_c_waits_while_it_is_deferred() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("heard")
 def test_in_another_thread_nothing_is_deferred() -> None:
     def work() -> None:
         with interrupts.deferred():
