@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -23,6 +23,7 @@ from kanon_sql.names import literal
 
 STDIN = "-"
 STDIN_TABLE = "stdin"
+OPEN_FILES = Path("/proc/self/fd")
 INSIDE = "::"
 """Between the path of a DuckDB file and a table in it."""
 
@@ -209,16 +210,16 @@ def _from_stdin(con: duckdb.DuckDBPyConnection) -> str:
     """The table that standard input is read into, as Parquet, JSON or CSV by its first bytes.
 
     DuckDB reads files in places of its choice, so what comes in lies in a file of our own for as
-    long as it is read, which nobody else may open.
+    long as it is read.
     """
-    with _own_file() as file:
+    with _own_file() as (file, name):
         shutil.copyfileobj(sys.stdin.buffer, file)
         file.flush()
         reader = _reader(file)
         if reader is None:
             raise DataError("Nothing came in on standard input. Pipe a table into it.")
         try:
-            con.execute(f"CREATE TEMP TABLE {STDIN_TABLE} AS FROM {reader}({literal(file.name)})")
+            con.execute(f"CREATE TEMP TABLE {STDIN_TABLE} AS FROM {reader}({literal(name)})")
         except duckdb.Error:
             raise DataError(
                 "Standard input can't be read as a table. Give Parquet, CSV with a line of names, "
@@ -228,18 +229,16 @@ def _from_stdin(con: duckdb.DuckDBPyConnection) -> str:
 
 
 @contextmanager
-def _own_file() -> Iterator[IO[bytes]]:
-    """A file that nobody else may open. At the end it is emptied and taken away, and if the system
-    refuses that once, it is asked once more."""
-    with tempfile.NamedTemporaryFile(prefix="kanon-", delete=False) as file:
-        try:
-            yield file
-        finally:
-            with suppress(OSError):
-                file.truncate(0)
-            for _ in range(2):
-                with suppress(OSError):
-                    Path(file.name).unlink(missing_ok=True)
+def _own_file() -> Iterator[tuple[IO[bytes], str]]:
+    """A file that nobody else may open, and the name that DuckDB opens it by. Where the system
+    names what is open (Linux), the file stands in no folder, and a process that is killed leaves
+    nothing."""
+    if OPEN_FILES.is_dir():
+        with tempfile.TemporaryFile() as file:
+            yield file, str(OPEN_FILES / str(file.fileno()))
+    else:
+        with tempfile.NamedTemporaryFile(prefix="kanon-") as file:
+            yield file, file.name
 
 
 def _reader(file: IO[bytes]) -> str | None:

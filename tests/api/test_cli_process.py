@@ -95,3 +95,17 @@ def test_help_loads_no_kernel_and_no_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the system doesn't name open files")
+def test_what_came_in_is_nowhere_after_a_kill(tmp_path: Path) -> None:
+    running = subprocess.Popen(
+        [*KANON, "anonymize", "-", "-k", "2", "-o", "out.csv"], cwd=tmp_path,
+        stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert running.stdin is not None
+    running.stdin.write(b"name,age\n" + b"Hildegard,47\n" * 100_000)  # it returns when most is read
+    running.stdin.flush()
+    running.kill()
+    running.communicate(timeout=60)
+    assert list(tmp_path.iterdir()) == []
