@@ -301,7 +301,11 @@ def _gathering(demands: Demands, kept: Any, members: Any, size: int, out: int, i
         rows -= 1
     if into >= 0:
         rows += 1
-    codes = np.empty(max(size + 1, demands.most), np.int32)
+    most = demands.most
+    for column in range(demands.kept_at.shape[0]):
+        if kept.shape[0] == 0 or demands.kept_at[column] < 0:
+            most = max(most, size + 1)
+    codes = np.empty(most, np.int32)
     often = np.empty(codes.shape[0], np.int64)
     for j in range(demands.kind.shape[0]):
         kind, above, lacks = demands.kind[j], np.int64(0), 0.0
@@ -351,16 +355,23 @@ def violation_of(demands: Demands, kept: Any, members: Any, size: int, out: int,
 
 
 @inner
+def add_codes(codes: Any, starts: Any, members: Any, size: int, counts: Any) -> None:
+    """Counts the codes of some records into ``counts``: those of each column from where it starts
+    there, and of no column of which that is negative."""
+    for column in range(starts.shape[0]):
+        at = starts[column]
+        if at >= 0:
+            for p in range(size):
+                counts[at + codes[members[p], column]] += 1
+
+
+@inner
 def count_codes(demands: Demands, members: Any, size: int, kept: Any) -> None:
     """Counts the codes of a class, of the columns of few values, into ``kept``: see
     violation_of."""
     for place in range(kept.shape[0]):
         kept[place] = 0
-    for column in range(demands.kept_at.shape[0]):
-        at = demands.kept_at[column]
-        if at >= 0:
-            for p in range(size):
-                kept[at + demands.codes[members[p], column]] += 1
+    add_codes(demands.codes, demands.kept_at, members, size, kept)
 
 
 @kernel

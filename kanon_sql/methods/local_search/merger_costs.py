@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kanon_sql.kernel.jit import kernel
+from kanon_sql.kernel.jit import inner, kernel
+from kanon_sql.methods.local_search.large_classes import Counts, LargeClasses
 from kanon_sql.methods.local_search.outlines import Outlines
 from kanon_sql.points.by_label import label_order
 from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
@@ -19,15 +20,20 @@ ROUNDED = 1e-11
 
 
 class _Chains(NamedTuple):
-    """The records of each class as a chain: ``first[class]``, then ``after[record]`` until -1.
+    """The records of each class as a chain: ``first[class]``, then ``after[place]`` until -1.
+
+    A record has the place that it had among all by class: so those of a class are side by side in
+    memory, but for mergers.
 
     Attributes:
-        codes: int32, shape (n, c).
+        order: int64, shape (n,); the record at each place.
+        codes: int32, shape (n, c); its codes.
         ends: int64, shape (c + 1,); where the codes of each column begin among those of all.
         first, last: int64, shape (groups,).
         after: int64, shape (n,).
     """
 
+    order: Any
     codes: Any
     ends: Any
     first: Any
@@ -49,26 +55,51 @@ class _Marks(NamedTuple):
     turn: Any
 
 
+@inner
+def _count(chains: _Chains, group: int, each: int, counts: Any) -> None:
+    """Adds ``each`` for every code of every record of a class."""
+    p = chains.first[group]
+    while p >= 0:
+        for c in range(chains.codes.shape[1]):
+            counts[chains.ends[c] + chains.codes[p, c]] += each
+        p = chains.after[p]
+
+
+@inner
+def _shared_of_counts(counts: Any, others: Any, ends: Any, distinct: bool, shared: Any) -> None:
+    """The same for two classes, from the counts of both."""
+    for c in range(len(shared)):
+        total = 0
+        for at in range(ends[c], ends[c + 1]):
+            pairs = counts[at] * others[at]
+            total += min(pairs, 1) if distinct else pairs
+        shared[c] = total
+
+
 @kernel
 def _shared(
-    chains: _Chains, marks: _Marks, group: int, others: Any, distinct: bool, shared: Any
+    chains: _Chains, large: Counts, marks: _Marks, group: int, others: Any, distinct: bool,
+    shared: Any,
 ) -> None:
     """What a class has in common with each of some others, by column of codes: how many codes, if
     ``distinct``, or else in how many ways one can pick two records of the same code, one of each.
     """
-    codes, ends, first, _, after = chains
+    _, codes, ends, first, _, after = chains
+    slot, table = large
     counts, seen, turn = marks
-    many = codes.shape[1]
-    p = first[group]
-    while p >= 0:
-        for c in range(many):
-            counts[ends[c] + codes[p, c]] += 1
-        p = after[p]
+    own = slot[group]
+    if own >= 0:
+        counts[:] = table[own]
+    else:
+        _count(chains, group, 1, counts)
     for o in range(len(others)):
+        if slot[others[o]] >= 0:
+            _shared_of_counts(counts, table[slot[others[o]]], ends, distinct, shared[o])
+            continue
         turn[0] += 1
         p = first[others[o]]
         while p >= 0:
-            for c in range(many):
+            for c in range(codes.shape[1]):
                 at = ends[c] + codes[p, c]
                 if not distinct:
                     shared[o, c] += counts[at]
@@ -76,23 +107,34 @@ def _shared(
                     seen[at] = turn[0]
                     shared[o, c] += 1
             p = after[p]
-    p = first[group]
-    while p >= 0:
-        for c in range(many):
-            counts[ends[c] + codes[p, c]] = 0
-        p = after[p]
+    if own >= 0:
+        counts[:] = 0
+    else:
+        _count(chains, group, -1, counts)
+
+
+@kernel
+def _records(chains: _Chains, groups: Any, count: int) -> Any:
+    """The records of some classes, one class after another, of which there are so many."""
+    found, place = np.empty(count, np.int64), 0
+    for g in groups:
+        p = chains.first[g]
+        while p >= 0:
+            found[place] = chains.order[p]
+            place += 1
+            p = chains.after[p]
+    return found
 
 
 def _chained(codes: Any, width: Labels, labels: Labels, groups: int) -> _Chains:
     """The records of each class as a chain, in order; ``width``: how many codes each column has."""
     order = label_order(labels)
     ends = np.cumsum(np.bincount(labels, minlength=groups))
-    first, last = order[np.append(0, ends[:-1])], order[ends - 1]
-    after = np.full(len(labels), -1)
-    after[order[:-1]] = order[1:]
+    first, last = np.append(0, ends[:-1]), ends - 1
+    after = np.arange(1, len(labels) + 1)
     after[last] = -1
     starts = np.cumsum([0, *width.tolist()]).astype(np.int64)
-    return _Chains(codes, starts, first, last, after)
+    return _Chains(order, np.ascontiguousarray(codes[order]), starts, first, last, after)
 
 
 class MergerCosts:
@@ -100,8 +142,9 @@ class MergerCosts:
 
     Of squared errors that is the sums of numbers, their squares, and how often two records of a
     class are of the same category; of information loss the least and the largest number, and how
-    many codes are there. What two classes have in common is counted on their records, so what is
-    kept grows with the records and classes, and not with the codes.
+    many codes are there. What two classes have in common is counted on their records, or on the
+    counts of large classes, so what is kept grows with the records and classes, and not with the
+    codes.
     """
 
     def __init__(self, points: Points, labels: Labels) -> None:
@@ -110,11 +153,12 @@ class MergerCosts:
         self._items = isinstance(points, ItemPoints)
         groups = int(labels.max()) + 1
         self.sizes = np.bincount(labels).astype(np.float64)
-        self._scale = points.scale
+        self._scale, self._codes = points.scale, points.codes
         width = points.codes.max(axis=0, initial=0).astype(np.int64) + 1
         self._chains = _chained(points.codes, width, labels, groups)
         many = int(width.sum())
         self._marks = _Marks(*(np.zeros(size, np.int64) for size in (many, many, 1)))
+        self._large = LargeClasses(points.codes, self._chains.ends[:-1], many, labels)
         self._outlines: Outlines | None = None
         self._inside = np.zeros((groups, points.codes.shape[1]))
         for c in range(points.codes.shape[1]):
@@ -174,7 +218,7 @@ class MergerCosts:
         if not self._items and self._loss is None and len(others) > look:
             if self._outlines is None:
                 self._outlines = Outlines.of(
-                    self._low, self._inside, self.sizes, self._chains.codes, labels
+                    self._low, self._inside, self.sizes, self._codes, labels
                 )
             bounds = self._outlines.bounds(group, self.sizes, self._scale)[others]
             # a growth is the difference of such sums, and rounded in proportion to them
@@ -187,14 +231,21 @@ class MergerCosts:
         return others[order[:count]]
 
     def _together(self, group: int, others: Labels) -> tuple[Floats, Floats, Floats]:
-        shared = np.zeros((len(others), self._chains.codes.shape[1]), np.int64)
-        _shared(self._chains, self._marks, group, others, self._loss is not None, shared)
+        shared = np.zeros((len(others), len(self._scale)), np.int64)
+        _shared(
+            self._chains, self._large.counts, self._marks, group, others, self._loss is not None,
+            shared,
+        )
         inside = self._inside[group] + self._inside[others]
         if self._loss is None:
             low, high = self._low[group] + self._low[others], self._high[group] + self._high[others]
             return low, high, inside + 2.0 * shared
         low = np.minimum(self._low[group], self._low[others])
         return low, np.maximum(self._high[group], self._high[others]), inside - shared
+
+    def records(self, groups: Labels) -> Labels:
+        """The records of some classes, one class after another: int64."""
+        return np.asarray(_records(self._chains, groups, int(self.sizes[groups].sum())))
 
     def merge(self, group: int, into: int) -> None:
         """One class becomes part of the other."""
@@ -203,6 +254,7 @@ class MergerCosts:
         if self._outlines is not None:
             size = self.sizes[into] + self.sizes[group]
             self._outlines.merge(group, into, low[0] / size, np.sqrt(inside[0]) / size)
+        self._large.merge(group, into, int(self.sizes[group] + self.sizes[into]), self.records)
         first, last = self._chains.first, self._chains.last
         self._chains.after[last[into]] = first[group]
         last[into], first[group] = last[group], -1

@@ -17,13 +17,14 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import Mergers
+from kanon_sql.methods.local_search.large_classes import NO_COUNTS, LargeClasses
 from kanon_sql.methods.local_search.merger_costs import MergerCosts
 from kanon_sql.methods.local_search.refine import loss_of
 from kanon_sql.points.by_label import label_order
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, ItemPoints, Labels, Points
 from kanon_sql.privacy.demands import Demands
-from kanon_sql.privacy.kernels import NOBODY, count_codes, violation_of, violations
+from kanon_sql.privacy.kernels import NOBODY, add_codes, count_codes, violation_of, violations
 
 INFEASIBLE = (
     "All rows together break a privacy model, so no release of them keeps it. Ask for less, or "
@@ -39,28 +40,37 @@ Near = Callable[[Labels, int, Labels], Labels]
 
 @kernel
 def _unions(
-    demands: Demands, members: Any, size: int, start: Any, others: Any, violation: Any
+    demands: Demands, table: Any, slot: Any, sizes: Any, members: Any, start: Any, violation: Any
 ) -> None:
-    """The violation of a class with each of some others: ``members`` holds those of the class, and
-    behind them those of the others, one after another."""
+    """The violation of a class with each of some others.
+
+    Args:
+        demands: what is demanded.
+        table: int32; how often each code is in each large class.
+        slot: int64, shape (1 + others,); the rows of it of the class and of each of the others, or
+            NO_COUNTS.
+        sizes: int64, shape (1 + others,); how many records each has.
+        members: the records of those that aren't large, one class after another.
+        start: int64, shape (2 + others,); where those of each begin.
+        violation: float64, shape (others,); what is found.
+    """
     own, kept = np.zeros(demands.width, np.int32), np.zeros(demands.width, np.int32)
-    count_codes(demands, members, size, own)
     gathered = (demands.kept_at < 0).any()  # of columns of many values the codes are sorted
     both = np.empty(len(members), np.int64)
-    for p in range(size):
+    for p in range(start[1]):
         both[p] = members[p]
-    for o in range(len(others)):
-        many = start[o + 1] - start[o]
+    if slot[0] >= 0:
+        own[:] = table[slot[0]]
+    else:
+        count_codes(demands, members, start[1], own)
+    for o in range(1, len(slot)):
         for code in range(len(kept)):
-            kept[code] = own[code]
-        for p in range(size + start[o], size + start[o + 1]):
-            for column in range(demands.kept_at.shape[0]):
-                at = demands.kept_at[column]
-                if at >= 0:
-                    kept[at + demands.codes[members[p], column]] += 1
-            if gathered:
-                both[p - start[o]] = members[p]
-        violation[o] = violation_of(demands, kept, both, size + many, NOBODY, NOBODY)
+            kept[code] = own[code] + table[slot[o], code] if slot[o] >= 0 else own[code]
+        some = members[start[o] : start[o + 1]]
+        add_codes(demands.codes, demands.kept_at, some, len(some), kept)
+        if gathered:
+            both[start[1] : start[1] + len(some)] = some
+        violation[o - 1] = violation_of(demands, kept, both, sizes[0] + sizes[o], NOBODY, NOBODY)
 
 
 def together(sizes: Floats) -> float:
@@ -84,6 +94,8 @@ class Merging:
         self._order = label_order(labels)
         self._start = np.cumsum(np.append(0, np.bincount(labels)))
         self._unions: dict[int, Labels] = {}
+        counted = 0 if (demands.kept_at < 0).any() else demands.width
+        self._large = LargeClasses(demands.codes, demands.kept_at, counted, labels)
         self.held = violations(demands, labels)
         self._live, self._classes = np.ones(len(self.held), np.bool_), len(self.held)
         breaking = np.flatnonzero(self.held > 0.0)
@@ -101,10 +113,9 @@ class Merging:
     def chosen(self, group: int, choices: Sequence[Labels]) -> Labels:
         """Of several sets of classes the one that costs least, together with a class, for each row
         of violation that goes; the one that costs least where none goes. The first of equals."""
-        parts = [np.concatenate([self.members(g) for g in some.tolist()]) for some in choices]
-        start = np.cumsum([0, *map(len, parts)])
-        own, violation = self.members(group), np.empty(len(choices))
-        _unions(self._demands, np.concatenate([own, *parts]), len(own), start, start[1:], violation)
+        sizes = np.array([self.sizes[group], *(self.sizes[some].sum() for some in choices)])
+        slot = np.full(len(sizes), NO_COUNTS)
+        violation = self._violation(sizes, slot, np.concatenate([[group], *choices]))
         held = np.array([float(self.held[some].sum()) for some in choices])
         removed = self.held[group] + held - violation
         growth = np.array([
@@ -119,14 +130,27 @@ class Merging:
     def removed(self, group: int, others: Labels) -> Floats:
         """The violation that a class and each of the others lose as one: float64, shape
         (others,)."""
-        parts = [self.members(g) for g in others.tolist()]
-        start = np.cumsum([0, *map(len, parts)])
-        violation = np.empty(len(others))
-        own = self.members(group)
-        _unions(
-            self._demands, np.concatenate([own, *parts]), len(own), start, others, violation
-        )
+        every = np.append(group, others)
+        slot = self._large.counts.slot[every]
+        violation = self._violation(self.sizes[every], slot, every[slot == NO_COUNTS])
         return np.asarray(self.held[group] + self.held[others] - violation)
+
+    def _violation(self, sizes: Floats, slot: Labels, classes: Labels) -> Floats:
+        """The violation of a class with each of some others, or sets of others: float64, shape
+        (others,).
+
+        Args:
+            sizes: float64, shape (1 + others,); how many records each has.
+            slot: int64, shape (1 + others,); see _unions.
+            classes: int64; those whose records are looked at.
+        """
+        start = np.cumsum(np.append(0.0, np.where(slot == NO_COUNTS, sizes, 0.0)))
+        found = np.empty(len(sizes) - 1)
+        _unions(
+            self._demands, self._large.counts.table, slot, sizes.astype(np.int64),
+            self._costs.records(classes), start.astype(np.int64), found,
+        )
+        return found
 
     def nearest(self, group: int) -> int:
         """The class with which one loses least as one, whatever becomes of the violation."""
@@ -165,15 +189,18 @@ class Merging:
 
     def merge(self, group: int, into: int) -> None:
         """One class becomes part of the other."""
-        self._costs.merge(group, into)
+        costs, large = self._costs, self._large
+        size = int(self.sizes[group] + self.sizes[into])
         both = np.concatenate([self.members(into), self.members(group)])
+        self.labels[self.members(group)] = into
         self._unions[into], self._unions[group] = both, both[:0]
-        self.labels[both] = into
+        large.merge(group, into, size, costs.records)
+        costs.merge(group, into)
         self._live[group], self.held[group] = False, 0.0
         self._classes -= 1
-        violation = np.empty(1)
-        nobody = np.array([0, 0])
-        _unions(self._demands, both, len(both), nobody, np.zeros(1, np.int64), violation)
+        slot = np.array([large.counts.slot[into], NO_COUNTS])
+        classes = np.array([into] if slot[0] == NO_COUNTS else [], np.int64)
+        violation = self._violation(np.array([size, 0.0]), slot, classes)
         self.held[into] = violation[0]
         if violation[0] > 0.0:
             heappush(self._waiting, (float(self.sizes[into]), into))

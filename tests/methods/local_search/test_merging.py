@@ -67,17 +67,22 @@ def test_the_partner_pays_least_for_each_row_of_violation(
 
 
 @pytest.mark.parametrize("by_loss", [False, True])
+@pytest.mark.parametrize("values", [(3, 60, 40), (2, 1, 3)])
 @often(20)
 @given(seed=st.integers(0, 10**6))
-def test_what_two_classes_lose_as_one_is_counted_on_their_records(by_loss: bool, seed: int) -> None:
-    """Columns of few codes and of nearly as many as there are records, before mergers and after."""
+def test_what_two_classes_lose_as_one_is_counted(
+    values: tuple[int, ...], by_loss: bool, seed: int
+) -> None:
+    """Before mergers and after: of columns of few codes and of nearly as many as there are records;
+    and of so few that the counts of classes are kept."""
     rng = np.random.default_rng(seed)
     n, groups = 60, 12
-    codes = np.stack([rng.integers(0, 3, n), rng.permutation(n), rng.integers(0, 40, n)], axis=1)
+    codes = np.stack([rng.permutation(n) % many for many in values], axis=1)
     make: Any = LossPoints if by_loss else Points
     points = make.of(rng.integers(0, 5, (n, 2)) / 4.0, codes.astype(np.int32), [0.3, 0.5, 1.0])
-    classes = {g: np.flatnonzero(np.arange(n) % groups == g).tolist() for g in range(groups)}
-    costs = MergerCosts(points, np.arange(n) % groups)
+    labels = np.append(np.arange(groups), rng.integers(0, groups, n - groups) ** 2 // groups)
+    classes = {g: np.flatnonzero(labels == g).tolist() for g in range(groups)}
+    costs = MergerCosts(points, labels)
     while len(classes) > 1:
         group, *others = rng.permutation(list(classes)).tolist()
         growth = costs.growth(group, np.array(others))
