@@ -355,23 +355,14 @@ def violation_of(demands: Demands, kept: Any, members: Any, size: int, out: int,
 
 
 @inner
-def add_codes(codes: Any, starts: Any, members: Any, size: int, counts: Any) -> None:
-    """Counts the codes of some records into ``counts``: those of each column from where it starts
+def count_codes(codes: Any, starts: Any, members: Any, size: int, counts: Any) -> None:
+    """Adds the codes of so many records to ``counts``: those of each column from where it starts
     there, and of no column of which that is negative."""
     for column in range(starts.shape[0]):
         at = starts[column]
         if at >= 0:
             for p in range(size):
                 counts[at + codes[members[p], column]] += 1
-
-
-@inner
-def count_codes(demands: Demands, members: Any, size: int, kept: Any) -> None:
-    """Counts the codes of a class, of the columns of few values, into ``kept``: see
-    violation_of."""
-    for place in range(kept.shape[0]):
-        kept[place] = 0
-    add_codes(demands.codes, demands.kept_at, members, size, kept)
 
 
 @kernel

@@ -142,7 +142,7 @@ def test_a_class_after_a_change_is_judged_as_if_it_were_made(
     assert demands.width > 0
     members, others = np.flatnonzero(labels == 0), np.flatnonzero(labels != 0)
     kept = np.zeros(demands.width, np.int32)
-    counted(demands, members, len(members), kept)
+    counted(demands.codes, demands.kept_at, members, len(members), kept)
     for out in (NOBODY, members[-1]) if len(members) > 1 else (NOBODY,):
         for into in (NOBODY, others[0]) if len(others) else (NOBODY,):
             after = labels.copy()

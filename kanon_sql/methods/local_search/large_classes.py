@@ -10,7 +10,7 @@ import numpy as np
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.points.by_label import label_order
 from kanon_sql.points.points import Codes, Labels
-from kanon_sql.privacy.kernels import add_codes
+from kanon_sql.privacy.kernels import count_codes
 
 NO_COUNTS = -1
 
@@ -29,7 +29,7 @@ class Counts(NamedTuple):
 
 @kernel
 def _add(codes: Any, starts: Any, members: Any, counts: Any) -> None:
-    add_codes(codes, starts, members, len(members), counts)
+    count_codes(codes, starts, members, len(members), counts)
 
 
 class LargeClasses:

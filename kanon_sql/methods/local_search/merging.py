@@ -24,7 +24,7 @@ from kanon_sql.points.by_label import label_order
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, ItemPoints, Labels, Points
 from kanon_sql.privacy.demands import Demands
-from kanon_sql.privacy.kernels import NOBODY, add_codes, count_codes, violation_of, violations
+from kanon_sql.privacy.kernels import NOBODY, count_codes, violation_of, violations
 
 INFEASIBLE = (
     "All rows together break a privacy model, so no release of them keeps it. Ask for less, or "
@@ -62,12 +62,12 @@ def _unions(
     if slot[0] >= 0:
         own[:] = table[slot[0]]
     else:
-        count_codes(demands, members, start[1], own)
+        count_codes(demands.codes, demands.kept_at, members, start[1], own)
     for o in range(1, len(slot)):
         for code in range(len(kept)):
             kept[code] = own[code] + table[slot[o], code] if slot[o] >= 0 else own[code]
         some = members[start[o] : start[o + 1]]
-        add_codes(demands.codes, demands.kept_at, some, len(some), kept)
+        count_codes(demands.codes, demands.kept_at, some, len(some), kept)
         if gathered:
             both[start[1] : start[1] + len(some)] = some
         violation[o - 1] = violation_of(demands, kept, both, sizes[0] + sizes[o], NOBODY, NOBODY)

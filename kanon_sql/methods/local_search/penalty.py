@@ -130,7 +130,8 @@ def _hold(penalty: Any, groups: Any, g: Any) -> Any:
 def _hold_held(penalty: Any, groups: Any, g: Any) -> Any:
     size, before = groups.sizes[g], penalty.held[g]
     members, kept, now = groups.members[g], penalty.kept[g], 0.0
-    count_codes(penalty.demands, members, size, kept)
+    kept[:] = 0
+    count_codes(penalty.demands.codes, penalty.demands.kept_at, members, size, kept)
     if size > 0:
         now = violation_of(penalty.demands, kept, members, size, NOBODY, NOBODY)
     penalty.held[g] = now
