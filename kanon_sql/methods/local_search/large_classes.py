@@ -15,7 +15,7 @@ from kanon_sql.privacy.kernels import count_codes
 NO_COUNTS = -1
 
 
-class Counts(NamedTuple):
+class LargeCounts(NamedTuple):
     """What kernels read of LargeClasses.
 
     Attributes:
@@ -54,7 +54,7 @@ class LargeClasses:
         self._codes, self._starts, self._many = codes, starts, many
         sizes = np.bincount(labels)
         slots = len(labels) // many if many else 0
-        self.counts = Counts(
+        self.counts = LargeCounts(
             np.full(len(sizes), NO_COUNTS), np.zeros((slots, many), np.int32)
         )
         self._free = list(range(slots))[::-1]
@@ -66,7 +66,7 @@ class LargeClasses:
                 self._add(group, order[end[group] - sizes[group] : end[group]])
 
     def _add(self, group: int, members: Labels) -> None:
-        """Counts some records into the row of a class."""
+        """LargeCounts some records into the row of a class."""
         slot, table = self.counts
         _add(self._codes, self._starts, members, table[slot[group]])
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kanon_sql.kernel.jit import inner, kernel
-from kanon_sql.methods.local_search.large_classes import Counts, LargeClasses
+from kanon_sql.methods.local_search.large_classes import LargeCounts, LargeClasses
 from kanon_sql.methods.local_search.outlines import Outlines
 from kanon_sql.points.by_label import label_order
 from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
@@ -78,7 +78,7 @@ def _shared_of_counts(counts: Any, others: Any, ends: Any, distinct: bool, share
 
 @kernel
 def _shared(
-    chains: _Chains, large: Counts, marks: _Marks, group: int, others: Any, distinct: bool,
+    chains: _Chains, large: LargeCounts, marks: _Marks, group: int, others: Any, distinct: bool,
     shared: Any,
 ) -> None:
     """What a class has in common with each of some others, by column of codes: how many codes, if
