@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kanon_sql.kernel.jit import inner, kernel
-from kanon_sql.methods.local_search.large_classes import LargeCounts, LargeClasses
+from kanon_sql.methods.local_search.large_classes import LargeClasses, LargeCounts
 from kanon_sql.methods.local_search.outlines import Outlines
 from kanon_sql.points.by_label import label_order
 from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
