@@ -176,8 +176,8 @@ class Release:
         left = rows - out
         least = self.incomplete if self.option("nulls") == "suppress" else 0
         free = self.option("small_parts") == "suppress" or self.option("islands") == "suppress"
-        free = free or (self.option("entity") is not None and self.option("suppress", 0) > 0)
         share = max(self.option("suppress", 0), self.option("epsilon", 0))
+        free = free or (self.option("entity") is not None and share > 0)  # a share of the persons
         most = rows if free else least + floor(share * (rows - least))
         if not least <= left <= most:
             yield f"{left} of {rows} rows are left out, and {least} to {most} may be"
