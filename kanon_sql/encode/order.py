@@ -82,14 +82,14 @@ def canonical_order(
     # those that are equal to a neighbour so far: their places in the order, and their block
     tied, block = np.arange(rows), np.zeros(rows, np.int64)
     for key in _keys(columns):
-        order, tied, block = _sorted(order, tied, block, key)
+        order, tied, block = _sorted(order, tied, block, key, not hashes)
         if len(tied) == 0:
             return order
     for hashed in hashes[:-1]:
-        order, tied, block = _sorted(order, tied, block, hashed)
+        order, tied, block = _sorted(order, tied, block, hashed, False)
     if not hashes or len(tied) == 0:
         return order
-    order, same, _ = _sorted(order, tied, block, hashes[-1])
+    order, same, _ = _sorted(order, tied, block, hashes[-1], False)
     if len(same) == 0:
         return order
     ordered = hashes[-1][order[tied]]
@@ -102,15 +102,16 @@ def canonical_order(
 
 
 def _sorted(
-    order: Indices, tied: Indices, block: Indices, key: Hashes
+    order: Indices, tied: Indices, block: Indices, key: Hashes, stable: bool
 ) -> tuple[Indices, Indices, Indices]:
-    """The order in which each block is sorted by a key too, and what is tied still."""
+    """The order in which each block is sorted by a key too, and what is tied still; ``stable``:
+    whether that stays in its order."""
     members = order[tied]
     values = key[members]
-    if len(block) and block[-1] == 0:
-        turn = np.argsort(values, kind="stable")
-    else:
-        turn = np.lexsort((values, block))
+    turn = np.argsort(values, kind="stable" if stable else None)
+    # then by block, 16 bits at a time: such numbers numpy sorts in linear time
+    for shift in range(0, int(block[-1]).bit_length() if len(block) else 0, 16):
+        turn = turn[np.argsort((block[turn] >> shift).astype(np.uint16), kind="stable")]
     order[tied] = members[turn]
     values, block = values[turn], block[turn]
     equal = (values[1:] == values[:-1]) & (block[1:] == block[:-1])

@@ -41,9 +41,7 @@ CALLS = {
     "r_cellular, narrow": ("k := 4, max_diameter := 4", None),
     "forest": ("k := 4", 7.0),
     "pairs": ("k := 2", 2.0),
-    "pairs, few": ("k := 2, neighbours := 5", None),
     "triples": ("k := 3", 3.0),
-    "triples, few": ("k := 3, neighbours := 5", None),
 }
 
 
@@ -288,7 +286,6 @@ def test_max_clusters_needs_all_rows_as_one(con: Connection) -> None:
         ("method := 'triples', k := 2", "is for k = 3 only, and k is 2"),
         ("method := 'forest', k := 2, metric := 'hamming'", "takes no metric"),
         ("method := 'forest', k := 2, distance := 'loss'", "measures generalized cells"),
-        ("method := 'pairs', k := 2, neighbours := 0", "neighbours must be a whole number"),
         ("method := 'pairs', k := 2, block_rows := 500", "groups all rows as one"),
         ("method := 'r_cellular', k := 2, max_diameter := 0", "must be a number above 0"),
         ("method := 'r_gather', k := 2, max_clusters := 9, effort := 'balanced'",
