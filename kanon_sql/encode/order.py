@@ -89,9 +89,10 @@ def canonical_order(
         order, tied, block = _sorted(order, tied, block, hashed, False)
     if not hashes or len(tied) == 0:
         return order
-    order, same, _ = _sorted(order, tied, block, hashes[-1], False)
+    order, same, copies = _sorted(order, tied, block, hashes[-1], False)
     if len(same) == 0:
         return order
+    order[same] = order[same][_turn(order[same], copies, False)]  # as they came
     ordered = hashes[-1][order[tied]]
     fresh = np.append(True, (ordered[1:] != ordered[:-1]) | (block[1:] != block[:-1]))
     starts = np.flatnonzero(fresh)
@@ -101,6 +102,15 @@ def canonical_order(
     return order
 
 
+def _turn(values: npt.NDArray[Any], block: npt.NDArray[np.int64], stable: bool) -> Indices:
+    """The places of values, sorted within each block; the numbers of blocks ascend."""
+    turn = np.argsort(values, kind="stable" if stable else None)
+    # then by block, 16 bits at a time: such numbers numpy sorts in linear time
+    for shift in range(0, int(block[-1]).bit_length() if len(block) else 0, 16):
+        turn = turn[np.argsort((block[turn] >> shift).astype(np.uint16), kind="stable")]
+    return turn
+
+
 def _sorted(
     order: Indices, tied: Indices, block: Indices, key: Hashes, stable: bool
 ) -> tuple[Indices, Indices, Indices]:
@@ -108,10 +118,7 @@ def _sorted(
     whether that stays in its order."""
     members = order[tied]
     values = key[members]
-    turn = np.argsort(values, kind="stable" if stable else None)
-    # then by block, 16 bits at a time: such numbers numpy sorts in linear time
-    for shift in range(0, int(block[-1]).bit_length() if len(block) else 0, 16):
-        turn = turn[np.argsort((block[turn] >> shift).astype(np.uint16), kind="stable")]
+    turn = _turn(values, block, stable)
     order[tied] = members[turn]
     values, block = values[turn], block[turn]
     equal = (values[1:] == values[:-1]) & (block[1:] == block[:-1])
