@@ -8,7 +8,7 @@ and one of ranges to their mean width.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import floor, log10
+from math import floor, isfinite, log10
 
 import numpy as np
 
@@ -179,12 +179,14 @@ def _amount(sql_type: str, amount: float, up: bool = False) -> str:
 
 
 def _round_up(number: float) -> float:
-    """The least of 1, 2 and 5 times a power of ten that is not below it."""
+    """The least of 1, 2 and 5 times a power of ten that is not below it; itself where no double is
+    one."""
     power = 10.0 ** floor(log10(number))
-    return next(times * power for times in (1, 2, 5, 10) if times * power * (1 + 1e-9) >= number)
+    enough = (times * power for times in (1, 2, 5, 10) if times * power * (1 + 1e-9) >= number)
+    return next((each for each in enough if isfinite(each)), number)
 
 
 def _short(number: float) -> str:
     """Two digits, and no exponent where there need be none."""
     rounded = float(f"{number:.2g}")
-    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
+    return f"{rounded:,.0f}" if 10 <= rounded < 1e15 else f"{rounded:g}"

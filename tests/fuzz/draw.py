@@ -178,12 +178,14 @@ def _spiced(random: Random, options: dict[str, Any], roles: Roles) -> bool:
         options[name] = DRAWERS[name](random, roles)
     if options.get("diversity_kind") == "recursive" and random.random() < 0.9:
         options.setdefault("c", DRAWERS["c"](random, roles))
-    if random.random() < 0.04:
+    garbled = random.random() < 0.04
+    if garbled:
         victim = random.choice((*DRAWERS, *options))
         options[victim] = random.choice(GARBAGE)
     harmless = {"quasi_identifiers", "sensitive", "k", "method", "column_weights", "seed",
                 "representation", "class_id", "keep_order", "progress", "others"}
     plain = not set(options) - harmless and options.get("method", "auto") in METHODS[:9]
-    return plain and isinstance(options.get("k"), int) and options.get("representation") in (
+    plain = plain and not garbled and isinstance(options.get("k"), int)
+    return plain and options.get("representation") in (
         None, "centroid", "median", "interval", "bounds", "suppress", "rounded"
     )
