@@ -189,4 +189,4 @@ def _round_up(number: float) -> float:
 def _short(number: float) -> str:
     """Two digits, and no exponent where there need be none."""
     rounded = float(f"{number:.2g}")
-    return f"{rounded:,.0f}" if 10 <= rounded < 1e15 else f"{rounded:g}"
+    return f"{rounded:,.0f}" if 10 <= rounded < 1e15 else f"{number:.2g}"
