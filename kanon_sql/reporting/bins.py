@@ -7,7 +7,6 @@ unless it is round by itself.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
 from math import floor, log10
 
 import numpy as np
@@ -17,7 +16,12 @@ from kanon_sql.reporting.readings import Floats, Ranges
 WANTED = 10
 """How many bins there are, about."""
 
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+LEAST = 1e-300
+"""The least width of a bin."""
+
+FIRST_YEAR = 1970
+"""From which numpy counts."""
+
 DAY = 86400.0
 DASH = "\N{EN DASH}"
 
@@ -46,7 +50,9 @@ def edges_of(released: Ranges) -> Floats:
         return np.empty(0)
     if released.times:
         return _time_edges(float(low), float(high))
-    step = round_step((high - low) / WANTED, released.whole)
+    # halves, since the span of doubles may be none, and a width that a power of ten can stand for
+    wanted = max((high / 2 - low / 2) / (WANTED / 2), LEAST)
+    step = round_step(wanted, released.whole)
     first, last = floor(low / step) + 1, floor(high / step)
     # by whole numbers, so that no edge is 0.30000000000000004
     return np.array([float(f"{place * step:.12g}") for place in range(first, last + 1)])
@@ -55,24 +61,23 @@ def edges_of(released: Ranges) -> Floats:
 def _time_edges(low: float, high: float) -> Floats:
     """Edges where years, months, days, hours or seconds begin."""
     span = (high - low) / DAY
-    start, end = EPOCH + timedelta(seconds=low), EPOCH + timedelta(seconds=high)
+    ends = np.floor([low, high]).astype("datetime64[s]")
     if span >= 3 * 365:
         step = int(round_step(span / 365.25 / WANTED, True))
-        years = range((start.year // step + 1) * step, end.year + 1, step)
-        moments = [datetime(year, 1, 1, tzinfo=timezone.utc) for year in years if year > 0]
+        start, end = (ends.astype("datetime64[Y]").astype(np.int64) + FIRST_YEAR).tolist()
+        years = np.arange((start // step + 1) * step, end + 1, step)
+        moments = (years - FIRST_YEAR).astype("datetime64[Y]")
     elif span >= 90:
-        months = range(start.year * 12 + start.month, end.year * 12 + end.month)
+        start, end = (ends.astype("datetime64[M]").astype(np.int64) + 12 * FIRST_YEAR).tolist()
+        months = np.arange(start + 1, end + 1)
         step = max(1, -(-len(months) // WANTED))
-        moments = [
-            datetime(month // 12, month % 12 + 1, 1, tzinfo=timezone.utc)
-            for month in months if month % step == 0
-        ]
+        moments = (months[months % step == 0] - 12 * FIRST_YEAR).astype("datetime64[M]")
     else:
         unit = DAY if span >= 3 else 3600.0 if span >= 0.125 else 1.0
         step_of = round_step((high - low) / unit / WANTED, True) * unit
         places = range(floor(low / step_of) + 1, floor(high / step_of) + 1)
         return np.array([place * step_of for place in places])
-    return np.array([(moment - EPOCH).total_seconds() for moment in moments])
+    return np.asarray(moments.astype("datetime64[s]").astype(np.float64))
 
 
 def counts_of(values: Ranges, edges: Floats) -> Floats:
@@ -88,7 +93,8 @@ def counts_of(values: Ranges, edges: Floats) -> Floats:
         return counts
     # the ranges are those of classes, so there are few different ones
     ends, rows = np.unique(np.stack([low, high]), axis=1, return_counts=True)
-    below = np.clip((edges[None, :] - ends[0][:, None]) / (ends[1] - ends[0])[:, None], 0.0, 1.0)
+    low, high = ends[:, :, None] / 2  # the difference of two doubles may be none
+    below = np.clip((edges[None, :] / 2 - low) / (high - low), 0.0, 1.0)
     steps = np.diff(below, axis=1, prepend=0.0, append=1.0)
     return np.asarray(counts + (steps * rows[:, None]).sum(axis=0))
 
@@ -125,11 +131,10 @@ def labels_of(edges: Floats, values: Ranges) -> list[str]:
 
 
 def _time_texts(edges: Floats) -> list[str]:
-    moments = [EPOCH + timedelta(seconds=float(edge)) for edge in edges]
-    if all((m.month, m.day, m.hour, m.minute, m.second) == (1, 1, 0, 0, 0) for m in moments):
-        return [f"{m.year:04d}" for m in moments]
-    if all((m.day, m.hour, m.minute, m.second) == (1, 0, 0, 0) for m in moments):
-        return [f"{m.year:04d}-{m.month:02d}" for m in moments]
-    if all((m.hour, m.minute, m.second) == (0, 0, 0) for m in moments):
-        return [m.date().isoformat() for m in moments]
-    return [m.strftime("%Y-%m-%d %H:%M:%S") for m in moments]
+    """Edges as the years, months, days or seconds that they all are."""
+    moments = edges.astype("datetime64[s]")
+    for unit in ("Y", "M", "D"):
+        whole = moments.astype(f"datetime64[{unit}]")
+        if (whole == moments).all():
+            return [str(each) for each in whole]
+    return [str(each).replace("T", " ") for each in moments]

@@ -24,6 +24,7 @@ from kanon_sql.reporting.readings import (
     Labels,
     Ranges,
     TablePair,
+    scaled,
 )
 
 LABELS = 10
@@ -227,7 +228,7 @@ def _pearson(one: Floats, other: Floats) -> float | None:
     one, other = one[known], other[known]
     if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
         return None
-    return float(np.corrcoef(one, other)[0, 1])
+    return float(np.corrcoef(scaled(one), scaled(other))[0, 1])
 
 
 def _cramer(one: Codes, other: Codes) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import frexp
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,13 @@ TIMES = re.compile(r"^(DATE|TIMESTAMP.*)$")
 LISTED = re.compile(r"\[\d*\]$")
 
 
+def scaled(values: Floats, *others: Floats) -> Floats:
+    """Numbers in the power of two, as a unit, that leaves none of them and of the others above 1:
+    so no square of them is too large or too small."""
+    largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in (values, *others))
+    return np.asarray(np.ldexp(values, -frexp(largest)[1]))
+
+
 @dataclass(frozen=True)
 class Ranges:
     """A column of numbers, or of times in seconds since 1970.
@@ -44,7 +52,7 @@ class Ranges:
     @property
     def middle(self) -> Floats:
         """The middle of each range, float64 per row."""
-        return self.low + (self.high - self.low) / 2
+        return self.low / 2 + self.high / 2  # their difference may be no double
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,32 @@ def test_a_few_rows_far_away_do_not_make_all_bins_wide() -> None:
     assert edges_of(points(*range(1000), 1e9))[-1] <= 1000
 
 
+@pytest.mark.parametrize("values", [
+    (5e-324, 1e-323, 0.0), (1.7e308, -1.7e308, 0.0), (5e-324, 1.7e308, -1.0), (1e-310, 3e-310),
+])
+def test_doubles_of_any_size_have_edges(values: tuple[float, ...]) -> None:
+    numbers = points(*values * 20)
+    edges = edges_of(numbers)
+    assert np.isfinite(edges).all() and len(edges) <= 11
+    assert len(labels_of(edges, numbers)) == len(edges) + 1
+    wide = Ranges(np.full(4, min(values)), np.full(4, max(values)))
+    assert counts_of(wide, edges).sum() == pytest.approx(4.0)
+    assert np.isfinite(wide.middle).all()
+
+
+@pytest.mark.parametrize("days, labels", [
+    ((-1_000_000, 2_900_000), ["below 0000", "0000 to 2000", "8000 or more"]),
+    ((2_932_800, 2_932_990), ["below 9999-10", "9999-12 to 10000-01"]),
+    ((0, 2e9), ["below 1000000"]),
+])
+def test_times_beyond_those_of_python_have_edges(
+    days: tuple[float, float], labels: list[str]
+) -> None:
+    times = points(*np.linspace(*days, 400) * 86400.0, times=True)
+    found = labels_of(edges_of(times), times)
+    assert set(labels) <= set(found), found
+
+
 @pytest.mark.parametrize("first, last, edge, label", [
     ("1930-05-01", "1999-03-04", "1940-01-01", "below 1940"),
     ("2020-01-05", "2020-12-20", "2020-02-01", "below 2020-03"),

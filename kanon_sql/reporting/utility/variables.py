@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanon_sql.reporting.distributions import Measured
-from kanon_sql.reporting.readings import Floats
+from kanon_sql.reporting.readings import Floats, scaled
 
 MOST_ROWS = 50_000
 """Rows of either table from which on a sample is taken: every so many of the sorted rows."""
@@ -25,8 +25,8 @@ class Variable:
 
     Attributes:
         name: its name.
-        values: float64, shape (rows,): the number of each row (the middle of a range), or the place
-            of its label; NaN where none is told.
+        values: float64, shape (rows,): the number of each row (the middle of a range) in a unit of
+            the column, or the place of its label; NaN where none is told.
         labels: of the places; the last may stand for all others. None of numbers.
     """
 
@@ -45,7 +45,8 @@ Table = tuple[Variable, ...]
 
 def tables_of(columns: Sequence[Measured]) -> tuple[Table, Table]:
     """The columns of the source, and of the release, both sorted, and samples where they are
-    large. The same column has the same labels in both."""
+    large. The same column has the same labels in both, and numbers of the same unit: of the power
+    of two that leaves none above 1, so that the squares of none are too large or too small."""
     return _sorted([_variable(each, 0) for each in columns]), _sorted(
         [_variable(each, 1) for each in columns]
     )
@@ -54,7 +55,8 @@ def tables_of(columns: Sequence[Measured]) -> tuple[Table, Table]:
 def _variable(column: Measured, side: int) -> Variable:
     """A column of the source, 0, or of the release, 1."""
     if column.numbers is not None:
-        return Variable(column.name, column.numbers[side].middle, None)
+        middles = [each.middle for each in column.numbers]
+        return Variable(column.name, scaled(middles[side], *middles), None)
     codes = column.groups[side]
     return Variable(
         column.name, np.where(codes < 0, np.nan, codes.astype(np.float64)), column.labels
