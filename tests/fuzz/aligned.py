@@ -7,12 +7,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 from tests.fuzz import models
 from tests.fuzz.case import quoted
 from tests.fuzz.models import Values
 from tests.fuzz.oracle import NUMBERS, OF_RECORDS, ORDERED, Release, seen_as
+
+FURTHEST = 10**400
+"""Where infinity is: beyond all doubles."""
 
 
 @dataclass
@@ -157,8 +161,10 @@ class Aligned:
             FROM (SELECT ({within}) AS part, class, {text} AS text, {place} AS place, {who} AS who
                   FROM (SELECT *, row_number() OVER () AS n FROM aligned))
             GROUP BY part, class, who""")
-        places = {text: Fraction(spot) for _, _, text, spot in rows
-                  if text is not None and spot is not None}
+        places = {
+            text: Fraction(spot) if isfinite(spot) else Fraction(FURTHEST if spot > 0 else -FURTHEST)
+            for _, _, text, spot in rows if text is not None and spot is not None
+        }
         found: tuple[dict[Any, list[Any]], dict[Any, list[Any]]] = defaultdict(list), \
             defaultdict(list)
         for part, number, text, _ in rows:
