@@ -162,7 +162,7 @@ class Aligned:
                   FROM (SELECT *, row_number() OVER () AS n FROM aligned))
             GROUP BY part, class, who""")
         places = {
-            text: Fraction(spot) if isfinite(spot) else Fraction(FURTHEST if spot > 0 else -FURTHEST)
+            text: Fraction(spot if isfinite(spot) else FURTHEST if spot > 0 else -FURTHEST)
             for _, _, text, spot in rows if text is not None and spot is not None
         }
         found: tuple[dict[Any, list[Any]], dict[Any, list[Any]]] = defaultdict(list), \
