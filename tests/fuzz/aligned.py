@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
+from math import isinf
 from typing import Any
 
 from tests.fuzz import models
@@ -17,6 +17,13 @@ from tests.fuzz.oracle import NUMBERS, OF_RECORDS, ORDERED, Release, seen_as
 
 FURTHEST = 10**400
 """Where infinity is: beyond all doubles."""
+
+
+def _place(spot: Any) -> Fraction:
+    """Where a value is among all, exactly."""
+    if isinstance(spot, float) and isinf(spot):
+        return Fraction(FURTHEST if spot > 0 else -FURTHEST)
+    return Fraction(spot)
 
 
 @dataclass
@@ -149,6 +156,8 @@ class Aligned:
         place = "NULL"
         if NUMBERS.match(kind):
             place = f"{value}::DOUBLE"
+        elif kind == "BIGNUM":
+            place = f"{value}::VARCHAR"
         elif kind == "DATE":
             place = f"({value} - DATE '1970-01-01')"
         elif ORDERED.match(kind):
@@ -161,10 +170,8 @@ class Aligned:
             FROM (SELECT ({within}) AS part, class, {text} AS text, {place} AS place, {who} AS who
                   FROM (SELECT *, row_number() OVER () AS n FROM aligned))
             GROUP BY part, class, who""")
-        places = {
-            text: Fraction(spot if isfinite(spot) else FURTHEST if spot > 0 else -FURTHEST)
-            for _, _, text, spot in rows if text is not None and spot is not None
-        }
+        places = {text: _place(spot) for _, _, text, spot in rows
+                  if text is not None and spot is not None}
         found: tuple[dict[Any, list[Any]], dict[Any, list[Any]]] = defaultdict(list), \
             defaultdict(list)
         for part, number, text, _ in rows:
