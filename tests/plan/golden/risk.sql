@@ -20,18 +20,18 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
         'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
         'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
-        'duckdb_columns', 'encode', 'epoch_us', 'floor', 'format', 'from_json',
+        'duckdb_columns', 'encode', 'epoch_ns', 'epoch_us', 'floor', 'format', 'from_json',
         'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
         'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
         'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
         'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
         'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
-        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
-        'md5_number', 'min', 'nullif', 'power', 'quantile_disc', 'range', 'regexp_full_match',
-        'regexp_matches', 'regexp_replace', 'replace', 'round', 'round_even', 'row',
-        'row_number', 'sha256', 'signbit', 'split_part', 'starts_with', 'string_split',
-        'strlen', 'struct_extract', 'struct_pack', 'sum', 'to_json', 'to_microseconds',
-        'translate', 'typeof', 'unnest', 'version', '||', '~~')
+        'make_timestamp_ns', 'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values',
+        'max', 'md5', 'md5_number', 'min', 'nullif', 'power', 'quantile_disc', 'range',
+        'regexp_full_match', 'regexp_matches', 'regexp_replace', 'replace', 'round',
+        'round_even', 'row', 'row_number', 'sha256', 'signbit', 'split_part', 'starts_with',
+        'string_split', 'strlen', 'struct_extract', 'struct_pack', 'sum', 'to_json',
+        'to_microseconds', 'translate', 'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
