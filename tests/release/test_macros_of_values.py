@@ -167,10 +167,8 @@ def test_whole_means_go_to_the_nearest_halves_to_the_even_one(numbers: list[int]
     start = datetime(1970, 1, 1)
     moments = [start + timedelta(microseconds=n) for n in numbers]
     assert said("__kanon_centroid", moments, "TIMESTAMP") == start + timedelta(microseconds=mean)
-    nanoseconds = ask(
-        "SELECT epoch_ns(__kanon_centroid(make_timestamp_ns(n))) FROM (SELECT unnest(?) AS n)", numbers
-    )
-    assert nanoseconds == mean
+    nanoseconds = "SELECT epoch_ns(__kanon_centroid(make_timestamp_ns(n))) FROM "
+    assert ask(f"{nanoseconds} (SELECT unnest(?) AS n)", numbers) == mean
     zoned = [moment.replace(tzinfo=timezone.utc) for moment in moments]
     found = said("__kanon_centroid", zoned, "TIMESTAMPTZ")
     assert found == (start + timedelta(microseconds=mean)).replace(tzinfo=timezone.utc)
