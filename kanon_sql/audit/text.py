@@ -27,7 +27,9 @@ def _number(text: str) -> float | None:
 def _single(text: str) -> float | None:
     """As a FLOAT has it."""
     value = _number(text)
-    return None if value is None else float(np.float32(value))
+    with np.errstate(over="ignore"):  # what is beyond the largest is none
+        single = np.inf if value is None else float(np.float32(value))
+    return single if np.isfinite(single) else None
 
 
 def _clock(text: str) -> float | None:

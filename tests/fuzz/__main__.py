@@ -4,6 +4,7 @@
     python -m tests.fuzz --seed 17 --runs 1      one case again
     python -m tests.fuzz --parsers 20000         texts of options, TOML, roles and manifests
     python -m tests.fuzz --statements 500        statements around a call
+    python -m tests.fuzz --commands 200          the shell's other commands, over random tables
 
 Every case follows from its seed. A failing one is printed, made small and written to
 tests/fuzz/corpus, which plain pytest replays. The exit status is 1 if anything failed.
@@ -24,7 +25,7 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Any
 
-from tests.fuzz import parsers, statements
+from tests.fuzz import commands, parsers, statements
 
 HANGS = 400.0
 """Seconds without a sign of life after which a case hangs; the first use of a method compiles."""
@@ -153,6 +154,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, help="how many cases; else what there is time for")
     parser.add_argument("--parsers", type=int, help="read so many changed texts instead")
     parser.add_argument("--statements", type=int, help="run so many statements instead")
+    parser.add_argument("--commands", type=int, help="run commands over so many tables instead")
     parser.add_argument("--doors", default="query,query,query,query,function,frame,files")
     parser.add_argument("--keep", action="store_true", help="don't make failing cases small")
     asked = parser.parse_args()
@@ -165,6 +167,8 @@ def main() -> int:
         ) > 0)
     if asked.statements:
         return int(statements.campaign(seed, asked.statements, print) > 0)
+    if asked.commands:
+        return int(commands.campaign(seed, asked.commands, print) > 0)
     until = time.time() + 60 * asked.minutes
     tally = campaign(seed, asked.runs, until, asked.doors, not asked.keep)
     print(tally.summary())
