@@ -66,7 +66,7 @@ class LargeClasses:
                 self._add(group, order[end[group] - sizes[group] : end[group]])
 
     def _add(self, group: int, members: Labels) -> None:
-        """LargeCounts some records into the row of a class."""
+        """Counts some records into the row of a class."""
         slot, table = self.counts
         _add(self._codes, self._starts, members, table[slot[group]])
 
