@@ -10,6 +10,7 @@ import atexit
 import os
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 import duckdb
 
@@ -24,10 +25,11 @@ LEFT = """
     UNION ALL SELECT 'VIEW', view_name FROM duckdb_views() WHERE NOT internal
 """
 LOADED = """
-    SELECT count(*) FROM duckdb_extensions()
+    SELECT count(*), current_setting('temp_directory') FROM duckdb_extensions()
     WHERE loaded AND install_mode IS DISTINCT FROM 'STATICALLY_LINKED'
 """
-"""Extensions beside those that DuckDB is built with: httpfs and its like read secrets once."""
+"""Extensions beside those that DuckDB is built with: httpfs and its like read secrets once. And the
+folder that DuckDB makes where it lacks memory, and removes when it is closed."""
 
 _kept: list[duckdb.DuckDBPyConnection] = []
 _lock = threading.Lock()
@@ -57,7 +59,8 @@ def taken() -> duckdb.DuckDBPyConnection:
 def give_back(con: duckdb.DuckDBPyConnection) -> None:
     """Keeps a connection for the next call, with nothing in its database, or closes it."""
     try:
-        lasts = con.execute(LOADED).fetchone() == (0,)
+        extensions, folder = con.execute(LOADED).fetchall()[0]
+        lasts = extensions == 0 and not (folder and Path(folder).exists())
         for kind, name in con.execute(LEFT).fetchall():
             con.execute(f"DROP {kind} {quoted(name)}")
         with _lock:

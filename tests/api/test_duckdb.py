@@ -254,6 +254,18 @@ def test_the_next_call_finds_nothing_of_the_one_before(change: str) -> None:
         failing.con.execute("SELECT 1")
 
 
+def test_a_database_that_lacked_memory_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spare.close_kept()
+    monkeypatch.chdir(tmp_path)
+    with Session(None, lasting=True) as session:
+        session.con.execute("SET threads = 1; SET memory_limit = '30MB'")
+        session.con.execute("FROM range(5_000_000) AS r(i) ORDER BY hash(i)").fetchone()
+        assert list(tmp_path.iterdir()) == [Path(tmp_path, ".tmp")]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_file_that_changes_between_two_calls_is_read_anew(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     for many in (4, 9, 6):

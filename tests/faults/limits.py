@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from tests.faults.doors import SEED
 from tests.faults.judged import FAULT, Kind
@@ -27,7 +28,9 @@ def limits(judged: Judged, until: float) -> None:
     """All limits, each in some steps that are drawn, until no time is left."""
     runs = judged.runs
     while time.monotonic() < until:
-        for limit in (_little_room, _small_files, _few_files, _little_memory, _no_rights):
+        for limit in (
+            _little_room, _small_files, _few_files, _little_memory, _memory_limit, _no_rights
+        ):
             if time.monotonic() < until:
                 runs.place.fill()
                 limit(judged)
@@ -96,6 +99,26 @@ def _little_memory(judged: Judged) -> None:
     judged.check("little memory", f"{more >> 20} MiB more", forked(
         judged.runs.place, judged.door, SEED, limits=little
     ), ABORTED)
+
+
+def _memory_limit(judged: Judged) -> None:
+    """DuckDB may take a few MB in all its connections."""
+    megabytes = judged.runs.chance.randrange(1, 60)
+
+    def limit() -> None:
+        import duckdb
+
+        connect = duckdb.connect
+
+        def limited(*named: Any, config: dict[str, Any] | None = None, **more: Any) -> Any:
+            held = {**(config or {}), "memory_limit": f"{megabytes}MB"}
+            return connect(*named, config=held, **more)
+
+        duckdb.connect = limited
+
+    judged.check("memory_limit", f"{megabytes} MB", forked(
+        judged.runs.place, judged.door, SEED, limits=limit
+    ))
 
 
 def _no_rights(judged: Judged) -> None:

@@ -18,8 +18,8 @@ ABSENT = (
 )
 
 FAULTS: dict[str, tuple[str, ...]] = {
-    "write": ("ENOSPC", "EIO"),
-    "pwrite64": ("ENOSPC", "EIO"),
+    "write": ("ENOSPC", "EDQUOT", "EIO"),
+    "pwrite64": ("ENOSPC", "EDQUOT", "EIO"),
     "fsync": ("EIO", "ENOSPC"),
     "fdatasync": ("EIO",),
     "rename": ("EACCES", "ENOSPC"),
@@ -28,7 +28,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "fallocate": ("ENOSPC",),
     "unlink": ("EACCES",),
     "unlinkat": ("EACCES",),
-    "mkdir": ("ENOSPC", "EACCES"),
+    "mkdir": ("ENOSPC", "EDQUOT", "EACCES"),
     "rmdir": ("EACCES",),
     "flock": ("ENOLCK",),
     "fcntl": ("EAGAIN",),
