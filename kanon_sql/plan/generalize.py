@@ -24,10 +24,9 @@ WEIGHT = "__kanon_weight"
 def publishes_centers(call: GroupingCall) -> bool:
     """Whether the method has centers, and they are what its classes release."""
     release = call.release
-    by_hierarchy = bool(call.hierarchies) and release.by_hierarchy
     return (
         call.task.geometry.has_centers and release.representation == "centroid"
-        and not by_hierarchy
+        and not release.by_hierarchy
     )
 
 

@@ -34,13 +34,14 @@ HEADINGS: dict[str, Callable[[Judged, float], None]] = {
     "kill": stopped.killed,
     "interrupt": stopped.interrupted,
     "terminate": stopped.told_to_end,
+    "compiling": stopped.compiling,
     "limits": limits.limits,
     "inputs": limits.inputs,
 }
 """What may happen, and what makes it happen to a door for some time."""
 SHARES = {
-    "power": 0.0, "calls": 0.5, "kill": 0.1, "interrupt": 0.1, "terminate": 0.1, "limits": 0.12,
-    "inputs": 0.08,
+    "power": 0.0, "calls": 0.45, "kill": 0.1, "interrupt": 0.1, "terminate": 0.1, "compiling": 0.08,
+    "limits": 0.1, "inputs": 0.07,
 }
 """Of the time of a door."""
 

@@ -330,6 +330,28 @@ def _state_of_pipe(place: Path) -> State:
     return {"parts": _of_folder(place / "out/parts")}
 
 
+# --- a token of kanon serve ----------------------------------------------------------------------
+
+
+def _prepare_token() -> None:
+    from kanon_sql.serve.tokens import add_token
+
+    with _made() as con:
+        con.execute("COPY made TO 'source/in.parquet' (FORMAT parquet)")
+        con.execute("ATTACH 'our.duckdb' AS ours")
+        con.execute("CREATE TABLE ours.released AS SELECT 1 AS a")
+    add_token(Path("our.tokens"), "ana", "analyst")
+
+
+def _typed_token(seed: int) -> list[str]:
+    return ["token", "our.duckdb", f"rea{seed}", "--right", "reader"]
+
+
+def _state_of_token(place: Path) -> State:
+    held = 'SELECT name, "right" FROM tokens ORDER BY ALL'
+    return {"our.tokens": _of_table(place / "our.tokens", held)}
+
+
 def _typed(words: Callable[[int], list[str]]) -> Callable[[int], None]:
     def run(seed: int) -> None:
         from kanon_sql.cli import main
@@ -350,6 +372,8 @@ DOORS = {door.name: door for door in (
          ("base.duckdb", "out/two.parquet"), entries="ledger"),
     Door("run", _prepare_run, _typed(_typed_run), _state_of_run,
          ("out/one.csv.gz", "out/new.duckdb"), shell=_typed_run),
+    Door("token", _prepare_token, _typed(_typed_token), _state_of_token,
+         ("our.tokens", "our.tokens.wal"), shell=_typed_token, replaces=False),
     Door("pipe", _prepare_pipe, _typed(_typed_pipe), _state_of_pipe, ("out/parts",),
          shell=_typed_pipe, replaces=False),
 )}

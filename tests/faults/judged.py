@@ -12,8 +12,8 @@ from tests.faults.place import OWN, Place
 from tests.faults.process import Ended
 
 SENTENCE = re.compile(r"^kanon: [^\n]{20,500}\Z", re.MULTILINE)
-NOISE = re.compile(r"^(kanon_sql: |kanon: |(one|two|three): )|^\s*$")
-"""What else may stand on standard error: what is told of a run."""
+NOISE = re.compile(r"^(kanon_sql: |kanon: |(one|two|three): )|^\s*$|^[\w-]{43}$")
+"""What else may stand on standard error: what is told of a run; a token."""
 
 DRAFT = re.compile(r"\.[\w.]+\.[0-9a-f]{16}\.tmp(/|\Z)")
 RESUMED = ".kanon-draft/"

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from tests.faults.doors import SEED
+from tests.faults.doors import CITY, NAME, SEED
 from tests.faults.judged import KILLED, Kind
 from tests.faults.process import Ended, ended, forked, waited
 from tests.faults.table import Judged
+
+PROGRAM = """
+import sys
+try:
+    from tests.faults.doors import DOORS
+    from tests.faults.process import run
+    run(DOORS[sys.argv[1]], int(sys.argv[2]))
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+"""What calls a door that isn't the shell's, and ends as a program does that Ctrl-C ends."""
 
 INTERRUPTED = Kind((130, -2), speaks=False, resumes=True, finished=True)
 """Ctrl-C; what a shell says then is checked apart."""
@@ -22,6 +35,8 @@ ENDED = Kind((143,), speaks=False, resumes=True, finished=True)
 """SIGTERM, at the shell."""
 UNHEARD = Kind((-15,), speaks=False, drafts=True, resumes=True)
 """SIGTERM in a program that has no handler for it: the system ends it, as by SIGKILL."""
+MARKED = (NAME, CITY)
+"""What no file of the cache may have."""
 
 
 def killed(judged: Judged, until: float) -> None:
@@ -39,7 +54,41 @@ def told_to_end(judged: Judged, until: float) -> None:
     _loop(judged, until, "SIGTERM", signal.SIGTERM, ENDED if judged.door.shell else UNHEARD)
 
 
-def _loop(judged: Judged, until: float, name: str, number: int, kind: Kind) -> None:
+def compiling(judged: Judged, until: float) -> None:
+    """Each signal to a new process that finds nothing compiled."""
+    runs, compiled = judged.runs, judged.runs.place.root / "compiled"
+    kinds = {
+        signal.SIGINT: INTERRUPTED, signal.SIGTERM: ENDED if judged.door.shell else UNHEARD,
+        signal.SIGKILL: KILLED,
+    }
+    usual = 0.0
+    while time.monotonic() < until:
+        for number, kind in kinds.items():
+            shutil.rmtree(compiled, ignore_errors=True)
+            runs.place.fill()
+            if not usual:
+                usual = _begun(judged, lambda _: None, compiled).seconds
+                break
+            moment = usual * runs.chance.uniform(0.0, 1.05)
+            done = _begun(judged, partial(_stop, number, moment), compiled)
+            if _before_kanon(done):
+                runs.ways["ended before kanon_sql began"] += 1
+                continue
+            found = [
+                f"{path.name} has a value" for path in compiled.rglob("*")
+                if path.is_file() and any(each.encode() in path.read_bytes() for each in MARKED)
+            ]
+            heading, at = f"{number.name} while it compiles", f"at {moment:.3f} s"
+            judged.check(heading, at, done, kind, found=found)
+
+
+def _stop(number: signal.Signals, moment: float, process: int) -> None:
+    time.sleep(moment)
+    with suppress(ProcessLookupError):
+        os.kill(process, number)
+
+
+def _loop(judged: Judged, until: float, name: str, number: signal.Signals, kind: Kind) -> None:
     runs = judged.runs
     ways: list[tuple[Callable[[Judged, Callable[[int], object]], Ended], str]] = [(_forked, name)]
     if judged.door.shell:
@@ -49,13 +98,8 @@ def _loop(judged: Judged, until: float, name: str, number: int, kind: Kind) -> N
         for way, heading in ways:
             moment = usual[way] * runs.chance.uniform(0.0, 1.05)
 
-            def stop(process: int, moment: float = moment) -> None:
-                time.sleep(moment)
-                with suppress(ProcessLookupError):
-                    os.kill(process, number)
-
             judged.runs.place.fill()
-            done = way(judged, stop)
+            done = way(judged, partial(_stop, number, moment))
             if _before_kanon(done):
                 runs.ways["ended before kanon_sql began"] += 1
                 continue
@@ -83,21 +127,25 @@ def _forked(judged: Judged, stop: Callable[[int], object]) -> Ended:
     return forked(judged.runs.place, judged.door, SEED, meanwhile=stop)
 
 
-def _begun(judged: Judged, stop: Callable[[int], object]) -> Ended:
+def _begun(
+    judged: Judged, stop: Callable[[int], object], compiled: Path | None = None
+) -> Ended:
     """A new process, as a shell begins it: it is stopped while it loads what it needs, too."""
-    assert judged.door.shell is not None
+    typed = ["-c", PROGRAM, judged.door.name, str(SEED)]
+    if judged.door.shell is not None:
+        typed = ["-m", "kanon_sql", *judged.door.shell(SEED)]
     place, said = judged.runs.place, judged.runs.place.root / "said"
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     environment = {
         **os.environ, **place.environment(), "PYTHONPATH": str(Path(__file__).parents[2]),
         # compiled kernels of the user, which must not be compiled again in each run
-        "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR") or str(cache),
+        "NUMBA_CACHE_DIR": str(compiled or os.environ.get("NUMBA_CACHE_DIR") or cache),
     }
     source = place.path / "source/in.parquet"
     with said.open("wb") as told, (source if source.exists() else Path(os.devnull)).open() as read:
         process = subprocess.Popen(
-            [sys.executable, "-m", "kanon_sql", *judged.door.shell(SEED)], cwd=place.path,
-            env=environment, stdin=read, stdout=told, stderr=told, start_new_session=True,
+            [sys.executable, *typed], cwd=place.path, env=environment, stdin=read, stdout=told,
+            stderr=told, start_new_session=True,
         )
         began = time.monotonic()
         stop(process.pid)

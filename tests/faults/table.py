@@ -6,7 +6,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tests.faults.doors import SEED, Door, State
@@ -60,12 +60,14 @@ class Judged:
 
     def check(
         self, heading: str, what: str, ended: Ended, kind: Kind = FAULT,
-        repair: Callable[[], object] = lambda: None,
+        repair: Callable[[], object] = lambda: None, found: Sequence[str] = (),
     ) -> None:
         """Judges a run, and runs it again where it left anything."""
         heading = f"{heading} {self.door.name}"
         self.runs.ways["hung" if ended.status is None else str(ended.status)] += 1
-        found = judge(self.runs.place, self.door, ended, self.absent, self.whole, kind)
+        found = [
+            *found, *judge(self.runs.place, self.door, ended, self.absent, self.whole, kind)
+        ]
         repair()
         if ended.status != 0:
             found += self._again(what)

@@ -114,6 +114,35 @@ def test_representations_beside_hierarchies(con: Connection) -> None:
             assert found[name] == expected[name], (text, name)
 
 
+@pytest.mark.parametrize(("shown", "more"), [
+    ("{'age': 'interval', 'day': 'bounds', '*': 'centroid'}", ""),
+    ("{'age': 'interval', 'zip': 'interval', '*': 'bounds'}", ", categorical := ['zip']"),
+])
+def test_the_metrics_of_each_column_are_those_of_an_audit(
+    con: Connection, shown: str, more: str
+) -> None:
+    call = f"k := 4, sensitive := ['flu']{more}"
+    grouped = f"method := 'mdav_star', representation := {shown}"
+    con.execute(f"CREATE OR REPLACE TABLE r AS FROM anonymize('p', {grouped}, {call})")
+    audited = dict(con.execute(
+        f"SELECT metric, value FROM anonymize_audit('p', release := 'r', {call})"
+    ).fetchall())
+    metrics = measured(con, f"{grouped}{more}")
+    known = {name: value for name, value in audited.items()
+             if name.startswith("ncp (") and value is not None}
+    assert "ncp (age)" in known
+    assert known == {name: pytest.approx(metrics[name]) for name in known}
+
+
+def test_centers_are_published_where_no_hierarchy_stands_for_them(con: Connection) -> None:
+    rows = set(con.execute("SELECT age, zip, job, day FROM p").fetchall())
+    found = released(con, "method := 'r_gather', centers := 'rows'")
+    assert set(zip(*(found[name] for name in COLUMNS), strict=True)) <= rows
+    tree = "hierarchies := {'zip': 'prefix'}, representation := 'hierarchy'"
+    found = released(con, f"method := 'r_gather', {tree}")
+    assert any("*" in str(label) for label in found["zip"])
+
+
 def test_the_metrics_tell_them(con: Connection) -> None:
     text = "representation := {'age': 'median', '*': 'interval'}"
     ((told,),) = con.execute(

@@ -237,6 +237,7 @@ def test_weighted_means_count_rows_by_their_weights(drawn: list[tuple[int, int]]
     (
         (["0.5", "1.0"], "DECIMAL(3,1)", "0.8"),  # 0.75: halves to the even last digit
         (["0.1", "0.2"], "DECIMAL(3,1)", "0.2"),  # 0.15
+        (["0.0", "0.5"], "DECIMAL(3,1)", "0.2"),  # 0.25, of which a double has each bit
         (["1.25", "1.27"], "DECIMAL(4,2)", "1.26"),
         (["-0.1", "-0.2"], "DECIMAL(3,1)", "-0.2"),
         (["99.9", "99.9"], "DECIMAL(3,1)", "99.9"),
@@ -244,6 +245,14 @@ def test_weighted_means_count_rows_by_their_weights(drawn: list[tuple[int, int]]
 )
 def test_decimals_keep_their_digits(values: list[str], sql_type: str, mean: str) -> None:
     assert str(said("__kanon_rounded", values, sql_type, ", min(x), max(x)")) == mean
+
+
+@pytest.mark.parametrize(("values", "mean"), [
+    ([5e-324, 1.5e-323], 1e-323),  # their sum is exact as it is
+    ([1e308, 1.5e308], 1.25e308),  # theirs is only finite after scaling
+])
+def test_means_next_to_zero_and_at_the_end_of_doubles(values: list[float], mean: float) -> None:
+    assert said("__kanon_centroid", values, "DOUBLE") == mean
 
 
 LAST = {

@@ -175,6 +175,23 @@ def test_values_of_more_decimals_keep_their_mean(con: Connection) -> None:
     assert con.execute("FROM anonymize('t', k=4)").fetchall() == means
 
 
+@pytest.mark.parametrize("sql_type", ["TIMESTAMP", "TIMESTAMPTZ", "TIME"])
+def test_times_of_microseconds_keep_their_mean(con: Connection, sql_type: str) -> None:
+    con.execute(f"""
+        CREATE TABLE t AS SELECT ('2020-01-01 10:00:00.00000' || i)::TIMESTAMP::{sql_type} AS a
+        FROM (VALUES (1), (3)) AS r(i)
+    """)
+    found = con.execute("SELECT DISTINCT epoch_us(a) % 1000000 FROM anonymize('t', k=2)").fetchall()
+    assert found == [(2,)]
+
+
+def test_a_column_that_is_named_has_the_precision_of_the_others(con: Connection) -> None:
+    con.execute("CREATE TABLE t AS SELECT i / 10 AS a, i * 7 % 20 / 10 AS b FROM range(21) AS r(i)")
+    call = "FROM anonymize('t', k=4, seed=1, method='mdav_star', representation={})"
+    plain = con.execute(call.format("'rounded'")).fetchall()
+    assert con.execute(call.format("{'a': 'rounded', '*': 'rounded'}")).fetchall() == plain
+
+
 def test_exact_means_by_naming_them(con: Connection) -> None:
     create(con, COLUMNS)
     call = ("FROM anonymize('t', k=4, sensitive=['row_id'], effort='fast', "

@@ -164,3 +164,15 @@ def test_a_ledger_goes_on_from_rounded_means() -> None:
     assert types(con, "second") == [("age", "BIGINT")]
     check = con.execute("SELECT keeps_presence FROM ledger_check('releases', k := 4)")
     assert check.fetchone() == (True,)
+
+
+def test_what_a_ledger_goes_on_from_may_stand_for_more_than_the_rows() -> None:
+    """So the loss of its intervals isn't told."""
+    con = kanon_sql.register(duckdb.connect())
+    con.execute("CREATE TABLE t AS SELECT i AS id, i * 7 % 50 AS age FROM range(40) AS r(i)")
+    call = "'t', k := 4, entity := 'id', quasi_identifiers := ['age'], representation := 'interval'"
+    con.execute(f"CREATE TABLE releases AS FROM anonymize_ledger({call}, headroom := 1)")
+    told = f"SELECT value FROM anonymize_metrics({call}{{}}) WHERE metric = 'ncp'"
+    first = con.execute(told.format("")).fetchone()
+    assert first is not None and first[0] > 0
+    assert con.execute(told.format(", ledger := 'releases'")).fetchone() == (None,)
