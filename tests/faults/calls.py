@@ -76,20 +76,21 @@ def one(judged: Judged, fault: Fault) -> None:
     if waits_for_thread(ended):
         judged.runs.ways["hung in Python's start of a thread"] += 1
         return
-    judged.check("calls", f"{fault} ({_where(failed)})", ended, _kind(failed))
+    judged.check("calls", f"{fault} ({_where(failed)})", ended, _kind(failed, fault))
     if not failed:
         judged.runs.ways["met no fault"] += 1
 
 
-def _kind(failed: list[str]) -> Kind:
-    """What may be left, by the calls that failed."""
+def _kind(failed: list[str], fault: Fault) -> Kind:
+    """What may be left, by the calls that failed. Where all fail that come after the first, what
+    can't be told can't be taken back."""
     said = any(STDERR in line.partition(",")[0] for line in failed)
     read = any(READ.search(line) for line in failed)
     removed = any(REMOVED.search(line) for line in failed)
     return Kind(
         # where one thread can't read, DuckDB may say of the other that it was interrupted
         (4, 120) if said else (2, 4, 130) if read else (4,), speaks=not said, drafts=removed,
-        resumes=removed,
+        resumes=removed, finished=said and fault.on,
     )
 
 

@@ -49,6 +49,7 @@ class Door:
         outputs: the files and folders that are written.
         shell: what a shell would type; none of a call of Python.
         replaces: whether a further run writes over what is there whole, or is refused.
+        named: whether outputs get their names when they are whole; a database is changed in place.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Door:
     goes_on: bool = False
     shell: Callable[[int], list[str]] | None = None
     replaces: bool = True
+    named: bool = True
 
 
 def _made(rows: int = 240) -> Any:
@@ -373,7 +375,7 @@ DOORS = {door.name: door for door in (
     Door("run", _prepare_run, _typed(_typed_run), _state_of_run,
          ("out/one.csv.gz", "out/new.duckdb"), shell=_typed_run),
     Door("token", _prepare_token, _typed(_typed_token), _state_of_token,
-         ("our.tokens", "our.tokens.wal"), shell=_typed_token, replaces=False),
+         ("our.tokens", "our.tokens.wal"), shell=_typed_token, replaces=False, named=False),
     Door("pipe", _prepare_pipe, _typed(_typed_pipe), _state_of_pipe, ("out/parts",),
          shell=_typed_pipe, replaces=False),
 )}

@@ -184,6 +184,6 @@ def held(door: Door, place: Path, lines: list[str]) -> list[str]:
               if any(str(place / one) in (each, *map(str, Path(each).parents)) for one in files)]
     if door.goes_on and not disk.noted:
         found.append("no step was noted in this record")
-    if not disk.named:
+    if door.named and not disk.named:
         found.append("no output got its name in this record")
     return [each.replace(f"{place}/", "") for each in found]

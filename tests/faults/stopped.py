@@ -29,6 +29,9 @@ except KeyboardInterrupt:
 """
 """What calls a door that isn't the shell's, and ends as a program does that Ctrl-C ends."""
 
+BEGINNING = 0.05
+"""Seconds in which Python begins."""
+
 INTERRUPTED = Kind((130, -2), speaks=False, resumes=True, finished=True)
 """Ctrl-C; what a shell says then is checked apart."""
 ENDED = Kind((143,), speaks=False, resumes=True, finished=True)
@@ -71,7 +74,7 @@ def compiling(judged: Judged, until: float) -> None:
                 break
             moment = usual * runs.chance.uniform(0.0, 1.05)
             done = _begun(judged, partial(_stop, number, moment), compiled)
-            if _before_kanon(done):
+            if _before_kanon(done, moment):
                 runs.ways["ended before kanon_sql began"] += 1
                 continue
             found = [
@@ -97,10 +100,9 @@ def _loop(judged: Judged, until: float, name: str, number: signal.Signals, kind:
     while time.monotonic() < until:
         for way, heading in ways:
             moment = usual[way] * runs.chance.uniform(0.0, 1.05)
-
             judged.runs.place.fill()
             done = way(judged, partial(_stop, number, moment))
-            if _before_kanon(done):
+            if _before_kanon(done, moment):
                 runs.ways["ended before kanon_sql began"] += 1
                 continue
             said = done.said.strip().splitlines()[-1:]
@@ -117,8 +119,10 @@ def _usual(judged: Judged, way: Callable[[Judged, Callable[[int], object]], Ende
     return way(judged, lambda _: None).seconds
 
 
-def _before_kanon(done: Ended) -> bool:
+def _before_kanon(done: Ended, moment: float) -> bool:
     """Whether Python itself was stopped while it began, which nobody can hear."""
+    if done.status == -signal.SIGTERM and not done.said and moment < BEGINNING:
+        return True
     begun = "kanon_sql/" in done.said and "_get_module_details" not in done.said
     return "Traceback" in done.said and not begun
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -84,3 +86,17 @@ def test_the_command_prints_a_token_once(path: Path, shell: Shell) -> None:
     for wrong in (["--revoke"], ["rea"], ["rea", "--right", "reader", "--revoke"]):
         assert shell("token", database, *wrong) == 2
         assert shell.err.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_token_that_nobody_could_see_is_none(path: Path) -> None:
+    database = path.with_name("our.duckdb")
+    duckdb.connect(str(database)).close()
+    typed = [sys.executable, "-m", "kanon_sql", "token", str(database), "ana", "--right", "reader"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            typed, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False
+        )
+    assert done.returncode == 4 and done.stderr.count("\n") == 1
+    assert "No space left on device" in done.stderr
+    assert holders(path) == []

@@ -5,11 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import duckdb
 
 from kanon_sql.cli.help import Grouped
 from kanon_sql.cli.sources import is_database
-from kanon_sql.errors import OptionError
+from kanon_sql.errors import DataError, OptionError
 from kanon_sql.serve.tokens import RIGHTS, add_token, holders, revoke_token
+
+UNSEEN = (
+    "The token of {0!r} can't be written to the output, and is in the file of tokens. Revoke it: "
+    "kanon token --revoke {0}."
+)
 
 
 @click.command(cls=Grouped)
@@ -42,4 +48,16 @@ def token(
     elif right is None:
         raise OptionError(f"There is no right for {name!r}. Add --right reader or --right analyst.")
     else:
-        print(add_token(path, name, right))
+        _show(add_token(path, name, right), path, name)
+
+
+def _show(made: str, path: Path, name: str) -> None:
+    """Prints a token; one that nobody could see is taken away again."""
+    try:
+        print(made, flush=True)
+    except OSError:
+        try:
+            revoke_token(path, name)
+        except (duckdb.Error, OptionError):
+            raise DataError(UNSEEN.format(name)) from None
+        raise
