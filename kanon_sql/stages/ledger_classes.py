@@ -261,7 +261,8 @@ def _written(value: float, sql_type: str) -> str:
     if sql_type == "DATE":
         return str(np.datetime64(int(value), "D"))
     if sql_type.startswith("TIMESTAMP"):
-        return str(np.datetime64(int(value), "us"))
+        # as a double, the last moment that there is lies beyond it
+        return str(np.datetime64(min(int(value), np.iinfo(np.int64).max), "us"))
     if sql_type == "TIME":
         return str(np.datetime64(int(value), "us")).partition("T")[2]
     return repr(value)

@@ -5,6 +5,7 @@
     python -m tests.fuzz --parsers 20000         texts of options, TOML, roles and manifests
     python -m tests.fuzz --statements 500        statements around a call
     python -m tests.fuzz --commands 200          the shell's other commands, over random tables
+    python -m tests.fuzz --ledgers 200           lives of random tables, released beside a ledger
 
 Every case follows from its seed. A failing one is printed, made small and written to
 tests/fuzz/corpus, which plain pytest replays. The exit status is 1 if anything failed.
@@ -25,7 +26,7 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Any
 
-from tests.fuzz import commands, parsers, statements
+from tests.fuzz import commands, ledgers, parsers, statements
 
 HANGS = 400.0
 """Seconds without a sign of life after which a case hangs; the first use of a method compiles."""
@@ -155,6 +156,7 @@ def main() -> int:
     parser.add_argument("--parsers", type=int, help="read so many changed texts instead")
     parser.add_argument("--statements", type=int, help="run so many statements instead")
     parser.add_argument("--commands", type=int, help="run commands over so many tables instead")
+    parser.add_argument("--ledgers", type=int, help="release so many lives of tables instead")
     parser.add_argument("--doors", default="query,query,query,query,function,frame,files")
     parser.add_argument("--keep", action="store_true", help="don't make failing cases small")
     asked = parser.parse_args()
@@ -169,6 +171,8 @@ def main() -> int:
         return int(statements.campaign(seed, asked.statements, print) > 0)
     if asked.commands:
         return int(commands.campaign(seed, asked.commands, print) > 0)
+    if asked.ledgers:
+        return int(ledgers.campaign(seed, asked.ledgers, print) > 0)
     until = time.time() + 60 * asked.minutes
     tally = campaign(seed, asked.runs, until, asked.doors, not asked.keep)
     print(tally.summary())

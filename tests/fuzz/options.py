@@ -151,7 +151,7 @@ ELSEWHERE = {
     "quasi_identifiers": "a role", "sensitive": "a role", "identifiers": "a role",
     "entity": "a role", "within": "a role", "others": "a role", "roles": "a role",
     "entity_rows": "goes with a role", "population": "a table that draw.py makes",
-    "ledger": "tests/release/test_ledger.py draws lives of persons",
+    "ledger": "ledgers.py draws lives of persons",
     "adjacency": "tests/methods has graphs",
     "places": "tests/methods has maps",
 }

@@ -241,3 +241,16 @@ def test_newcomers_join_only_what_covers_them(con: duckdb.DuckDBPyConnection, fo
         "AND class IN (SELECT class FROM releases WHERE release = 1)"
     ).fetchall()
     assert strange == []
+
+
+def test_the_last_moment_that_there_is_goes_on(con: duckdb.DuckDBPyConnection) -> None:
+    """It is no double, and a double beyond it is no moment."""
+    con.execute("CREATE TABLE now AS SELECT i AS id, if(i % 2 = 0, TIMESTAMP '2024-01-01', "
+                "TIMESTAMP '294247-01-10 04:00:54.775806') AS seen FROM range(12) AS r(i)")
+    call = ("'now', k=2, entity='id', quasi_identifiers=['seen'], representation='bounds', "
+            "method='k_member'")
+    con.execute(f"CREATE TABLE releases AS FROM anonymize_ledger({call}, headroom=0)")
+    con.execute("INSERT INTO now SELECT id + 100, seen FROM now")
+    con.execute(f"INSERT INTO releases FROM anonymize_ledger({call}, ledger='releases')")
+    found = con.execute("SELECT release, count(*) FROM releases GROUP BY ALL ORDER BY ALL")
+    assert found.fetchall() == [(1, 12), (2, 24)]
