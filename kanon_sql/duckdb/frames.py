@@ -141,6 +141,8 @@ def table_of(data: Any) -> Any:
         frame = pa.Table.from_batches([data])
     elif isinstance(data, pa.Table):
         frame = data
+    elif hasattr(data, "toArrow"):  # of Spark, whose stream knows no time zone
+        frame = data.toArrow()
     elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
         frame = pa.RecordBatchReader.from_stream(data).read_all()
     else:

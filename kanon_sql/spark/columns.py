@@ -24,6 +24,8 @@ from pyspark.sql.types import (
     VariantType,
 )
 
+from kanon_sql.names import caseless
+
 WHOLE = (ByteType, ShortType, IntegerType, LongType)
 NESTED = (ArrayType, MapType, StructType, VariantType)
 BITS = 60
@@ -42,6 +44,9 @@ side by side with it, and whether its part is put together with others."""
 PERSON, DIGEST = "__kanon_ledger_person", "__kanon_ledger_digest"
 """Of a row beside a ledger: the text by which its person is known there, and a digest of what may
 identify the person."""
+
+SIGN = "__kanon_sign"
+"""Before the number of a column: see ``signs``."""
 
 LEAVING = "__kanon_leaving"
 """The person of a row that is left out after all."""
@@ -68,6 +73,18 @@ def place_of_block(number: Any) -> Any:
 def column(name: str) -> Any:
     """A column of a DataFrame by its name, whatever is in it."""
     return F.col("`" + name.replace("`", "``") + "`")
+
+
+def signs(frame: Any, names: Sequence[str]) -> list[Any]:
+    """What tells apart values that look different and that Spark counts as equal: -0.0 and 0.0."""
+    kinds, found = {caseless(field.name): field.dataType for field in frame.schema}, []
+    for i, name in enumerate(names):
+        kind = kinds[caseless(name)]
+        if "double" in kind.simpleString() or "float" in kind.simpleString():
+            text = column(name).cast("string")
+            sign = text if isinstance(kind, NESTED) else text == "-0.0"
+            found.append(sign.alias(f"{SIGN}_{i}"))
+    return found
 
 
 def cell(i: int) -> str:

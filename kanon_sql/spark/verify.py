@@ -15,7 +15,7 @@ from kanon_sql.names import caseless, quoted
 from kanon_sql.plan.fragments import listed
 from kanon_sql.plan.models import checked, model_stages, secret_trees
 from kanon_sql.privacy import PrivacyModel
-from kanon_sql.spark.columns import BLOCK, SHIFT, SIZE, column
+from kanon_sql.spark.columns import BLOCK, SHIFT, SIZE, column, signs
 from kanon_sql.spark.worker import ROWS, CutRows, WorkerSetup, asked_of, known_to, opened
 from kanon_sql.sql import statement
 
@@ -41,7 +41,8 @@ CROSSED = (
 def count_output(released: Any, counted: Sequence[str]) -> Output:
     """How many rows are released, in how many combinations of the released values of these columns,
     and how many the smallest of them has; None without rows."""
-    sizes = released.groupBy(*map(column, counted)).agg(F.count(F.lit(1)).alias(SIZE))
+    keys = (*map(column, counted), *signs(released, counted))
+    sizes = released.groupBy(*keys).agg(F.count(F.lit(1)).alias(SIZE))
     (totals,) = sizes.agg(
         F.coalesce(F.sum(SIZE), F.lit(0)).alias("rows"), F.count(F.lit(1)).alias("classes"),
         F.min(SIZE).alias("least"),
@@ -79,9 +80,10 @@ def verify_models(
     for secret, models in by_column.items():
         # the column may be one of the others too, whose released values stand beside its own
         names = dict.fromkeys([*counted, secret])
-        sizes = released.groupBy(part.alias(PART), *map(column, names)).agg(
+        apart = signs(released, list(names))
+        sizes = released.groupBy(part.alias(PART), *map(column, names), *apart).agg(
             F.count(F.lit(1)).alias(SIZE)
-        )
+        ).select(PART, *map(column, names), SIZE)
         checks = sizes.withColumn(PIECE, _piece(parts, counted, within, rows)).groupBy(
             PART, PIECE
         ).applyInArrow(
@@ -100,7 +102,7 @@ def verify_models(
 
 def _refuse_crossed(released: Any, within: Sequence[str], part: Any) -> None:
     """Raises ReleaseError where rows of a part were cut with those of another."""
-    ends = released.groupBy(*map(column, within)).agg(
+    ends = released.groupBy(*map(column, within), *signs(released, within)).agg(
         F.min(part).alias("first"), F.max(part).alias("last")
     )
     crossed = ends.filter("first <> last").count()

@@ -2,6 +2,7 @@
 
     python -m tests.fuzz --minutes 60            a swarm over options, tables, queries and files
     python -m tests.fuzz --seed 17 --runs 1      one case again
+    python -m tests.fuzz --doors spark           releases of DataFrames of Spark
     python -m tests.fuzz --parsers 20000         texts of options, TOML, roles and manifests
     python -m tests.fuzz --statements 500        statements around a call
     python -m tests.fuzz --commands 200          the shell's other commands, over random tables

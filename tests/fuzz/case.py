@@ -14,9 +14,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-DOORS = ("query", "function", "frame", "files")
-"""How a release is asked for: by SQL, by the Python function over a table or an Arrow table, or
-over files in blocks."""
+DOORS = ("query", "function", "frame", "files", "spark")
+"""How a release is asked for: by SQL, by the Python function over a table or an Arrow table, over
+files in blocks, or over a DataFrame of Spark."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ class Bench:
         if case.roles_in != "options" and "quasi_identifiers" in said:
             self._say(case, said)
         self.folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
-        if case.door == "files":
+        if case.door in ("files", "spark"):
             self._to_files()
 
     def _to_files(self) -> None:
@@ -127,6 +128,8 @@ class Bench:
             con.unregister("found")
         elif door == "files":
             return self._from_files(into, options)
+        elif door == "spark":
+            return self._from_spark(into, options)
         else:
             raise NotImplementedError(door)
         return Released(into)
@@ -146,6 +149,25 @@ class Bench:
         )
         return Released(into, found.metrics)
 
+    def _from_spark(self, into: str, options: dict[str, Any]) -> Released:
+        import kanon_sql.spark
+
+        spark, to = session(), str(self.folder / into)
+        for name in self.case.tables:
+            frame = spark.read.parquet(str(self.folder / f"{name}.parquet"))
+            options = {
+                option: frame if value == name else value for option, value in options.items()
+            }
+        options.pop("progress", None)
+        source = spark.read.parquet(str(self.folder / "t.parquet"))
+        done = kanon_sql.spark.release(source, **options)
+        try:
+            done.data.write.mode("overwrite").parquet(to)
+        finally:
+            done.unpersist()
+        self.con.execute(f"CREATE OR REPLACE TABLE {into} AS FROM read_parquet('{to}/*.parquet')")
+        return Released(into, done.metrics)
+
     def rows_of(self, name: str, **more: Any) -> list[tuple[Any, ...]] | Refused:
         """The rows of another call with the same options."""
         try:
@@ -158,6 +180,17 @@ class Bench:
     def forget() -> None:
         """Lets the next call group anew."""
         forget()
+
+
+@cache
+def session() -> Any:
+    """A session of Spark, of this process."""
+    from tests.spark.conftest import started
+
+    spark = started()
+    # DuckDB doesn't read what Spark writes of moments far away
+    spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
+    return spark
 
 
 def refused(error: Exception) -> Refused:

@@ -14,6 +14,11 @@ from tests.fuzz.options import DRAWERS, GARBAGE, METHODS, MODELS, OF_METHOD, TOG
 ANY = tuple(EXTREMES)
 GENTLE = (*DENSE, "BOOLEAN", "VARCHAR", "INTEGER")
 SIZES = ((4, 20), (10, 60), (10, 60), (20, 60), (80, 200))
+OF_SPARK = (
+    "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(9,2)",
+    "VARCHAR", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "BLOB",
+)
+"""Types that Spark reads from Parquet as they are."""
 TINY = ((0, 0), (1, 1), (1, 3))
 """How many rows there are: a least and a most."""
 
@@ -107,6 +112,8 @@ def case_of(seed: int, doors: tuple[str, ...]) -> Case:
         columns = [replace(c, type=UNSAID.sub("VARCHAR", c.type), values=tuple(
             "0" if v in FAR else v for v in c.values
         )) for c in columns]
+    if door == "spark":
+        columns = [c if c.type in OF_SPARK else replace(c, type="VARCHAR") for c in columns]
     random.shuffle(columns)
     quasi = [c for c in columns if c.name in called[:width]]
     roles = Roles(

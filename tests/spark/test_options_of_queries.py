@@ -313,3 +313,11 @@ def test_what_is_refused_is_refused_by_name(frame: Any, case: str) -> None:
     options, said = REFUSED[case]
     with pytest.raises(OptionError, match=said):
         kanon_spark.release(frame, **{**ROLES, **options})
+
+
+def test_frames_of_spark_that_options_name_are_read_whatever_they_hold(
+    spark: Any, frame: Any
+) -> None:
+    people = spark.sql("SELECT current_timestamp() AS `a.b`, 1 AS age")
+    with pytest.raises(OptionError, match="'k_map' looks at all rows"):
+        kanon_spark.release(frame, **ROLES, k_map=5, population=people)
