@@ -97,17 +97,19 @@ def test_the_option_is_told_by_the_metrics(con: duckdb.DuckDBPyConnection) -> No
 # --- the metric -------------------------------------------------------------------------------
 
 
-def test_the_metric_is_the_mean_distance(con: duckdb.DuckDBPyConnection) -> None:
+def test_the_metric_is_the_mean_radius(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("CREATE TABLE squares AS SELECT i, i * i AS x FROM range(23) AS r(i)")
     call = "'squares', k := 5, method := 'toy', sensitive := ['i']"
     mean, largest = (
         rows_of(con, f"SELECT value FROM anonymize_metrics({call}, detail := true) WHERE metric = "
                      f"'{name}'")[0][0]
-        for name in ("mean_distance", "max_radius")
+        for name in ("mean_radius", "max_radius")
     )
     ((expected,),) = rows_of(con, f"""
-        SELECT avg(abs(s.x - r.x)) / (SELECT stddev_pop(x) FROM squares)
-        FROM squares AS s JOIN anonymize({call}) AS r USING (i)
+        SELECT avg(radius) / (SELECT stddev_pop(x) FROM squares) FROM (
+            SELECT max(abs(s.x - r.x)) AS radius
+            FROM squares AS s JOIN anonymize({call}) AS r USING (i) GROUP BY r.x
+        )
     """)
     assert mean == pytest.approx(expected, rel=1e-12)
     assert 0.0 < mean < largest
