@@ -239,16 +239,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def start() -> NoReturn:
     """What the installed command runs."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed (>&-)
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     stop_at_sigterm()
     status = main()
     # a Ctrl-C that was swallowed below a query comes again a moment later
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    try:
-        sys.stderr.flush()
-    except OSError:
-        # who can't be told anything finds the status; Python would end with another one
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            # who can't be told anything finds the status; Python would end with another one
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
     if status in (INTERRUPTED, TERMINATED):
         # Python itself would end as if nobody had heard it, if it came while an import ran
         sys.stdout.flush()

@@ -109,3 +109,13 @@ def test_what_came_in_is_nowhere_after_a_kill(tmp_path: Path) -> None:
     running.kill()
     running.communicate(timeout=60)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_streams_that_are_closed_change_no_status(closed: str, tmp_path: Path) -> None:
+    for typed, status in (("--version", 0), ("--versoin", 2)):
+        done = subprocess.run(
+            f"'{sys.executable}' -m kanon_sql {typed} {closed}", shell=True, cwd=tmp_path,
+            capture_output=True, text=True, timeout=300, check=False,
+        )
+        assert done.returncode == status and "Traceback" not in done.stderr

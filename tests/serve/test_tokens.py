@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 import sys
@@ -93,9 +94,12 @@ def test_a_token_that_nobody_could_see_is_none(path: Path) -> None:
     database = path.with_name("our.duckdb")
     duckdb.connect(str(database)).close()
     typed = [sys.executable, "-m", "kanon_sql", "token", str(database), "ana", "--right", "reader"]
+    # what stays in the buffer must not change the status when Python ends
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            typed, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False
+            typed, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False,
+            env=buffered,
         )
     assert done.returncode == 4 and done.stderr.count("\n") == 1
     assert "No space left on device" in done.stderr
