@@ -59,7 +59,7 @@ def add_token(path: Path, name: str, right: str) -> str:
             con.execute(TABLE)
             if con.execute("SELECT 1 FROM tokens WHERE name = ?", [name]).fetchall():
                 raise OptionError(
-                    f"{name!r} has a token. Revoke it first: kanon token --revoke {name}."
+                    f"{name!r} has a token. Revoke it first: kanon token DATABASE {name} --revoke."
                 )
             con.execute(
                 'INSERT INTO tokens (name, "right", salt, sha256) VALUES (?, ?, ?, ?)',

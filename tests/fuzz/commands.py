@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -81,15 +81,3 @@ def faults_of(seed: int) -> Iterator[str]:
             status, said = run(words)
             if status not in statuses or INTERNAL.search(said):
                 yield f"{' '.join([words[0], *words[2:]])}: {status}, {said[-400:]}"
-
-
-def campaign(seed: int, runs: int, report: Callable[[str], None]) -> int:
-    """Runs the commands over so many tables; over how many of them one failed."""
-    failed = 0
-    for each in range(seed, seed + runs):
-        faults = list(faults_of(each))
-        failed += bool(faults)
-        for fault in faults:
-            report(f"seed {each}: {fault}")
-    report(f"{runs} tables, from seed {seed}, {failed} failed")
-    return failed

@@ -4,7 +4,7 @@ tell of a person is counted anew from the ledger, by nothing of the package."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -252,15 +252,3 @@ def _again(life: Life, case: Case) -> Iterator[str]:
     listed = "SELECT entity::VARCHAR, class, published::VARCHAR FROM "
     if _rows(con, f"{listed} once_more") != _rows(con, f"{listed} kept"):
         yield "rows in another order have other entries"
-
-
-def campaign(seed: int, runs: int, report: Callable[[str], None]) -> int:
-    """Releases so many lives; of how many of them a release failed."""
-    failed = 0
-    for each in range(seed, seed + runs):
-        faults = list(faults_of(each))
-        failed += bool(faults)
-        for fault in faults:
-            report(f"seed {each}: {fault}")
-    report(f"{runs} lives, from seed {seed}, {failed} failed")
-    return failed

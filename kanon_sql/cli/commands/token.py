@@ -14,7 +14,7 @@ from kanon_sql.serve.tokens import RIGHTS, add_token, holders, revoke_token
 
 UNSEEN = (
     "The token of {0!r} can't be written to the output, and is in the file of tokens. Revoke it: "
-    "kanon token --revoke {0}."
+    "kanon token DATABASE {0} --revoke."
 )
 
 
