@@ -63,7 +63,7 @@ def run_tests(session: nox.Session, *packages: str, more: tuple[str, ...] = ()) 
         packages: requirements beside those of development.
         more: further arguments of pytest.
     """
-    session.install("-e", ".[dev]", *packages)
+    session.install("-e", ".[dev]", "pip", *packages)  # an environment of uv has no pip
     session.run("python", "-c", VERSIONS)
     session.run("python", "-m", "pytest", *(session.posargs or TESTS), *more)
 
@@ -84,7 +84,7 @@ def duckdb(session: nox.Session, version: str) -> None:
 @nox.session(python=NEWEST)
 def prerelease(session: nox.Session) -> None:
     """What comes next of DuckDB; the newest release while nothing newer is out."""
-    session.install("-e", ".[dev]")
+    session.install("-e", ".[dev]", "pip")
     session.install("--pre", "--upgrade", "duckdb")
     session.run("python", "-m", "tests.plan.duckdb_names", success_codes=[0, 1])
     session.run("python", "-m", "pytest", *(session.posargs or TESTS))
@@ -99,7 +99,7 @@ def lowest(session: nox.Session) -> None:
 @nox.session(python=NEWEST)
 def newest(session: nox.Session) -> None:
     """The newest of everything that is needed, pre-releases among them."""
-    session.install("-e", ".[dev]")
+    session.install("-e", ".[dev]", "pip")
     session.install("--pre", "--upgrade",
                     *(re.split("[>;]", each)[0] for each in DECLARED if ";" not in each))
     session.run("python", "-m", "pytest", *(session.posargs or TESTS))

@@ -445,5 +445,6 @@ def test_a_view_of_a_long_sum(con: Connection, terms: int) -> None:
     con.execute(f"CREATE VIEW sums AS SELECT {' + '.join(['a'] * terms)} AS a FROM few")
     try:
         assert len(con.execute("FROM anonymize('sums', k := 3, method := 'mdav')").fetchall()) == 12
-    except duckdb.InvalidInputException as refused:  # by Python 3.11, whose stack is one
-        assert terms == 900 and "too deep to be looked into. Put its rows into" in str(refused)
+    except duckdb.InvalidInputException as refused:  # by the stacks of Python and of DuckDB
+        assert terms == 900 and "be looked into" in str(refused)
+        assert "Put its rows into a table first." in str(refused)
