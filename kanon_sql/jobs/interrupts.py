@@ -7,6 +7,7 @@ has one such descriptor: if somebody else uses it (an event loop), it is left to
 
 from __future__ import annotations
 
+import _imp
 import os
 import signal
 import socket
@@ -27,6 +28,7 @@ def listen() -> None:
     Where the system refuses, Python's own handler hears Ctrl-C, a little later.
     """
     global _pair
+    free_imports()
     if threading.current_thread() is not threading.main_thread():
         return
     try:
@@ -38,6 +40,20 @@ def listen() -> None:
         return
     if before not in (-1, ours):
         signal.set_wakeup_fd(before)
+
+
+def free_imports() -> None:
+    """Releases Python's lock of imports, if this thread has it.
+
+    A Ctrl-C in the midst of an import, as of the first cell of a notebook, may leave the lock with
+    the main thread, and any other thread that imports would wait forever. Python holds it only
+    while it looks for the lock of one module, when none of our code runs.
+    """
+    while _imp.lock_held():
+        try:
+            _imp.release_lock()
+        except RuntimeError:  # another thread has it, for a moment
+            return
 
 
 def _ears() -> tuple[socket.socket, socket.socket]:

@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from kanon_sql.errors import LITTLE, DataError, KanonError, lacks_memory
-from kanon_sql.jobs.interrupts import heard, listen
+from kanon_sql.jobs.interrupts import free_imports, heard, listen
 from kanon_sql.jobs.progress import Progress
 from kanon_sql.kernel.watch import Watch
 
@@ -133,6 +133,7 @@ class Job(Generic[Result]):
 
     def wait(self) -> bool:
         """Waits for a turn; whether the work is done, well or not."""
+        free_imports()  # the work may import what it needs
         with self._lock:
             self._waiting += 1
             slept = self.abandoned and self.done.is_set()

@@ -21,10 +21,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from tests.faults import calls, limits, power, stopped
+from kanon_sql.errors import OptionError
+from kanon_sql.serve.extension import served_connection
+from tests.faults import calls, limits, notebook, power, stopped
 from tests.faults.doors import DOORS, SEED, Door
 from tests.faults.place import Place
 from tests.faults.process import run
+from tests.faults.served import ALL, SERVE
 from tests.faults.table import Judged, Runs, begin
 from tests.faults.traced import ABSENT, is_there
 
@@ -35,13 +38,14 @@ HEADINGS: dict[str, Callable[[Judged, float], None]] = {
     "interrupt": stopped.interrupted,
     "terminate": stopped.told_to_end,
     "compiling": stopped.compiling,
+    "notebook": notebook.interrupted,
     "limits": limits.limits,
     "inputs": limits.inputs,
 }
 """What may happen, and what makes it happen to a door for some time."""
 SHARES = {
-    "power": 0.0, "calls": 0.45, "kill": 0.1, "interrupt": 0.1, "terminate": 0.1, "compiling": 0.08,
-    "limits": 0.1, "inputs": 0.07,
+    "power": 0.0, "calls": 0.4, "kill": 0.1, "interrupt": 0.1, "terminate": 0.1, "compiling": 0.08,
+    "notebook": 0.05, "limits": 0.1, "inputs": 0.07,
 }
 """Of the time of a door."""
 
@@ -51,12 +55,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--door", choices=DOORS, action="append")
+    parser.add_argument("--door", choices=ALL, action="append")
     parser.add_argument("--heading", choices=HEADINGS, action="append")
     asked = parser.parse_args()
     if not is_there():
         print(ABSENT)
         return 2
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which some shells have ignored
     seed = random.SystemRandom().randrange(10**6) if asked.seed is None else asked.seed
     print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="kanon-faults-") as folder:
@@ -66,7 +71,7 @@ def main() -> int:
 def _in(root: Path, seed: int, asked: argparse.Namespace) -> int:
     os.environ["FAULTS_ROOT"] = str(root)
     runs = Runs(Place(root), random.Random(seed), time.monotonic() + 60 * asked.minutes)
-    doors = [DOORS[name] for name in asked.door or DOORS]
+    doors = [ALL[name] for name in asked.door or _possible()]
     headings = asked.heading or list(HEADINGS)
     whole = sum(SHARES[heading] for heading in headings) or 1.0
     with suppress(KeyboardInterrupt):  # what was run till then is told
@@ -78,6 +83,16 @@ def _in(root: Path, seed: int, asked: argparse.Namespace) -> int:
                 seconds = share * SHARES[heading] / whole
                 HEADINGS[heading](judged, min(time.monotonic() + seconds, began + share))
     return told(runs)
+
+
+def _possible() -> list[str]:
+    """All doors, without the server where DuckDB can't serve."""
+    try:
+        served_connection().close()
+    except OptionError as missing:
+        print(f"{SERVE.name} is left out: {missing}", flush=True)
+        return [*DOORS]
+    return [*ALL]
 
 
 def begin_warm(runs: Runs, door: Door) -> Judged:
@@ -94,7 +109,7 @@ def begin_warm(runs: Runs, door: Door) -> Judged:
         if door.shell and source.exists():
             sys.stdin = source.open()  # type: ignore[assignment]
         try:
-            run(door, SEED + 1)
+            door.warm() if door.warm else run(door, SEED + 1)
         except SystemExit as end:
             if end.code:
                 raise

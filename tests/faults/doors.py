@@ -30,6 +30,9 @@ PERSONS = {**GIVEN, "entity": "name"}
 SEED = 3
 """Of the runs that are judged; what warms up has another, so that no labels are remembered."""
 
+AN_ERROR = "an error"
+"""With this begins what is wrong of an answer only where nothing has happened to the server."""
+
 State = Mapping[str, str | None]
 """What each output is: a digest of what it says; None where it is not there."""
 
@@ -50,6 +53,10 @@ class Door:
         shell: what a shell would type; none of a call of Python.
         replaces: whether a further run writes over what is there whole, or is refused.
         named: whether outputs get their names when they are whole; a database is changed in place.
+        logs: files to which a line is added for whatever happens; who loses power may lose some.
+        steps: whether what was done stays where a later step fails.
+        asks: of a run that serves: asks it, ends it, and returns what is wrong of its answers.
+        warm: loads what a run loads; none where a run itself can do that in any process.
     """
 
     name: str
@@ -62,9 +69,14 @@ class Door:
     shell: Callable[[int], list[str]] | None = None
     replaces: bool = True
     named: bool = True
+    logs: tuple[str, ...] = ()
+    steps: bool = False
+    asks: Callable[[int, Path], list[str]] | None = None
+    warm: Callable[[], None] | None = None
 
 
-def _made(rows: int = 240) -> Any:
+def made(rows: int = 240) -> Any:
+    """A database with a table of rows, and the folders that all doors have."""
     import duckdb
 
     con = duckdb.connect()
@@ -148,7 +160,7 @@ def _read_table(database: Path, query: str) -> str | None:
 
 
 def _prepare_release() -> None:
-    with _made() as con:
+    with made() as con:
         con.execute("COPY made TO 'source/in.parquet' (FORMAT parquet)")
     Path("out/o.parquet").write_text("a release of before")
 
@@ -173,7 +185,7 @@ def _state_of_release(place: Path) -> State:
 
 
 def _prepare_files() -> None:
-    with _made() as con:
+    with made() as con:
         con.execute("COPY made TO 'source/in.parquet' (FORMAT parquet)")
     Path("out/lake").mkdir()
     Path("out/lake/part-00000.parquet").write_text("a release of before")
@@ -196,7 +208,7 @@ def _state_of_files(place: Path) -> State:
 
 
 def _prepare_files_ledger() -> None:
-    with _made(300) as con:
+    with made(300) as con:
         con.execute("COPY (FROM made LIMIT 200) TO 'source/one.parquet' (FORMAT parquet)")
         con.execute("COPY (FROM made OFFSET 10) TO 'source/two.parquet' (FORMAT parquet)")
     Path("ledger").mkdir()
@@ -225,7 +237,7 @@ def _state_of_files_ledger(place: Path) -> State:
 
 
 def _prepare_ledger() -> None:
-    with _made(300) as con:
+    with made(300) as con:
         con.execute("ATTACH 'base.duckdb' AS base")
         con.execute("CREATE TABLE base.patients AS FROM made LIMIT 200")
     _in_ledger("out/one.parquet", headroom=1)
@@ -296,7 +308,7 @@ name = "identifier"
 
 
 def _prepare_run() -> None:
-    with _made() as con:
+    with made() as con:
         con.execute("COPY made TO 'source/in.csv' (FORMAT csv, HEADER)")
     for seed in (SEED, SEED + 1):
         Path(f"kanon{seed}.toml").write_text(JOBS.format(seed=seed))
@@ -317,7 +329,7 @@ def _state_of_run(place: Path) -> State:
 
 
 def _prepare_pipe() -> None:
-    with _made() as con:
+    with made() as con:
         con.execute("COPY made TO 'source/in.parquet' (FORMAT parquet)")
 
 
@@ -338,7 +350,7 @@ def _state_of_pipe(place: Path) -> State:
 def _prepare_token() -> None:
     from kanon_sql.serve.tokens import add_token
 
-    with _made() as con:
+    with made() as con:
         con.execute("COPY made TO 'source/in.parquet' (FORMAT parquet)")
         con.execute("ATTACH 'our.duckdb' AS ours")
         con.execute("CREATE TABLE ours.released AS SELECT 1 AS a")
@@ -354,7 +366,8 @@ def _state_of_token(place: Path) -> State:
     return {"our.tokens": _of_table(place / "our.tokens", held)}
 
 
-def _typed(words: Callable[[int], list[str]]) -> Callable[[int], None]:
+def typed(words: Callable[[int], list[str]]) -> Callable[[int], None]:
+    """What runs the shell with some words."""
     def run(seed: int) -> None:
         from kanon_sql.cli import main
 
@@ -372,10 +385,10 @@ DOORS = {door.name: door for door in (
          ("ledger/2.parquet", "out/two"), entries="ledger", goes_on=True),
     Door("ledger", _prepare_ledger, _ledger, _state_of_ledger,
          ("base.duckdb", "out/two.parquet"), entries="ledger"),
-    Door("run", _prepare_run, _typed(_typed_run), _state_of_run,
-         ("out/one.csv.gz", "out/new.duckdb"), shell=_typed_run),
-    Door("token", _prepare_token, _typed(_typed_token), _state_of_token,
+    Door("run", _prepare_run, typed(_typed_run), _state_of_run,
+         ("out/one.csv.gz", "out/new.duckdb"), shell=_typed_run, steps=True),
+    Door("token", _prepare_token, typed(_typed_token), _state_of_token,
          ("our.tokens", "our.tokens.wal"), shell=_typed_token, replaces=False, named=False),
-    Door("pipe", _prepare_pipe, _typed(_typed_pipe), _state_of_pipe, ("out/parts",),
+    Door("pipe", _prepare_pipe, typed(_typed_pipe), _state_of_pipe, ("out/parts",),
          shell=_typed_pipe, replaces=False),
 )}

@@ -52,6 +52,7 @@ def judge(
     found = [*_of_state(door, ended, now, absent, whole, kind)]
     found += _of_speech(ended, kind)
     found += _of_places(place, door, ended, kind)
+    found += ended.wrong
     if ended.alive:
         found.append(f"{ended.alive} processes are left")
     return found
@@ -74,9 +75,9 @@ def _of_state(
         others = [n for n in now if n not in (mine, "source", "before")]
         if mine and now[mine] != whole[mine] and any(now[n] == whole[n] for n in others):
             found.append("there is a release that its ledger doesn't have")
-    elif any(done) and door.name != "run" and not (kind.finished and all(done)):
+    elif any(done) and not door.steps and not (kind.finished and all(done)):
         found.append(f"status {ended.status}, and something was written: {_told(now)}")
-    elif door.name == "run" and done != sorted(done, reverse=True):
+    elif door.steps and done != sorted(done, reverse=True):
         found.append("a later job was done, and an earlier one not")
     return found
 
@@ -125,7 +126,8 @@ def _of_places(place: Place, door: Door, ended: Ended, kind: Kind) -> list[str]:
 
 
 def _is_output(door: Door, name: str) -> bool:
-    return any(name.rstrip("/") == one or name.startswith(f"{one}/") for one in door.outputs)
+    mine = (*door.outputs, *door.logs)
+    return any(name.rstrip("/") == one or name.startswith(f"{one}/") for one in mine)
 
 
 def _values(place: Place, door: Door) -> list[str]:

@@ -183,7 +183,7 @@ def inputs(judged: Judged, until: float) -> None:
         sources = sorted((place.path / "source").iterdir())
         if not sources:
             return
-        source, way = sources[-1], ways[turn % len(ways)]
+        source, way = chance.choice(sources), ways[turn % len(ways)]
         turn += 1
         moment = usual * chance.uniform(0.0, 1.0)
 

@@ -6,9 +6,10 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -18,6 +19,9 @@ from tests.faults.place import Place
 
 LIMIT = 180.0
 """Seconds after which a run hangs."""
+
+PATIENCE = 60.0
+"""Seconds after which nobody waits for an answer any more."""
 
 STATUSES = {"OptionError": 2, "DataError": 4, "ReleaseError": 3}
 RAISED = 70
@@ -33,12 +37,14 @@ class Ended:
         said: what stood on standard error.
         alive: how many processes that it began were left.
         seconds: how long it took.
+        wrong: what is wrong of the answers of a run that serves.
     """
 
     status: int | None
     said: str
     alive: int
     seconds: float
+    wrong: tuple[str, ...] = ()
 
 
 def forked(
@@ -72,11 +78,32 @@ def forked(
     began = time.monotonic()
     os.write(go, b"x")
     os.close(go)
-    if meanwhile is not None:
-        meanwhile(number)
-    status = waited(number)
+    with asked(place, door, number) as wrong:
+        if meanwhile is not None:
+            meanwhile(number)
+        status = waited(number)
     seconds = time.monotonic() - began
-    return Ended(status, said.read_text(errors="replace"), ended(place, number), seconds)
+    return Ended(
+        status, said.read_text(errors="replace"), ended(place, number), seconds, tuple(wrong)
+    )
+
+
+@contextmanager
+def asked(place: Place, door: Door, number: int) -> Iterator[list[str]]:
+    """Asks a run that serves, meanwhile; gives what is wrong of its answers, at the end."""
+    wrong: list[str] = []
+    if door.asks is None:
+        yield wrong
+        return
+    asks = door.asks
+    thread = threading.Thread(
+        target=lambda: wrong.extend(asks(number, place.path)), daemon=True
+    )
+    thread.start()
+    yield wrong
+    thread.join(PATIENCE)
+    if thread.is_alive():
+        wrong.append(f"who asks still waits {PATIENCE:.0f} s after the end")
 
 
 def _run(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.faults.doors import CITY, NAME, SEED
 from tests.faults.judged import KILLED, Kind
-from tests.faults.process import Ended, ended, forked, waited
+from tests.faults.process import Ended, asked, ended, forked, waited
 from tests.faults.table import Judged
 
 PROGRAM = """
@@ -152,8 +152,11 @@ def _begun(
             stderr=told, start_new_session=True,
         )
         began = time.monotonic()
-        stop(process.pid)
-        status = waited(process.pid)
-        process.returncode = 0  # it was waited for
+        with asked(place, judged.door, process.pid) as wrong:
+            stop(process.pid)
+            status = waited(process.pid)
+            process.returncode = 0  # it was waited for
     seconds = time.monotonic() - began
-    return Ended(status, said.read_text(errors="replace"), ended(place, process.pid), seconds)
+    return Ended(
+        status, said.read_text(errors="replace"), ended(place, process.pid), seconds, tuple(wrong)
+    )

@@ -313,6 +313,30 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("call", [
+    "kanon_sql.anonymize(rows, k=3, method='mdav_plus')",
+    "con.sql(\"FROM anonymize('rows', k=3, method='mdav_plus')\").fetchall()",
+])
+def test_a_ctrl_c_in_the_midst_of_an_import_leaves_no_thread_waiting(call: str) -> None:
+    """In a process of its own: an interrupted import may leave Python's lock of imports held."""
+    script = f"""
+        import _imp, duckdb, kanon_sql
+        con = kanon_sql.register(duckdb.connect())
+        con.execute("CREATE TABLE rows AS SELECT i % 7 AS a, i % 5 AS b FROM range(90) AS r(i)")
+        rows = con.sql("FROM rows").fetchnumpy()
+        rows = {{name: [*map(int, values)] for name, values in rows.items()}}
+        _imp.acquire_lock()
+        _imp.acquire_lock()
+        print(len({call}))
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True,
+        timeout=120, check=False,
+    )
+    assert run.stdout == "90\n", run.stdout + run.stderr
+
+
 def test_progress_is_shown_to_a_person_only() -> None:
     watch = Watch()
     watch.begin("grouping", 1_000_000)
