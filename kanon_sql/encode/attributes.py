@@ -15,6 +15,7 @@ know what a tree is.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
@@ -24,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kanon_sql.points.ordered_sum import ordered_sum
 from kanon_sql.points.points import MISSING, Codes, Floats, Labels
 
 
@@ -109,8 +111,8 @@ class Numeric:
             small = np.ldexp(known, -exponent)
             low = float(small.min())
             span = float(small.max()) - low
-            mean = float(np.sum(small - low)) / len(known)
-            deviation = float(np.sqrt(np.sum((small - low - mean) ** 2) / len(known)))
+            mean = ordered_sum(small - low) / len(known)
+            deviation = math.sqrt(ordered_sum((small - low - mean) ** 2) / len(known))
         return Numeric.of_totals(
             name, weight, NumberTotals(share, exponent, low, mean, span, deviation), distance
         )
@@ -165,7 +167,7 @@ def squared_lengths(weight: float, shares: Sequence[Floats], distance: str) -> F
     if distance == "loss":
         return np.asarray(weight * steps)
     variance = sum(
-        step * (1.0 - float(np.sum(part**2)))
+        step * (1.0 - ordered_sum(part**2))
         for step, part in zip(steps.tolist(), shares, strict=True)
     )
     return np.asarray(weight * steps / variance if len(shares[0]) > 1 else 0.0 * steps)

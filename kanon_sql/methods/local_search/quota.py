@@ -14,6 +14,7 @@ import numpy as np
 from kanon_sql.kernel.jit import ONE, kernel
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.points.numbering import number_by_first
+from kanon_sql.points.ordered_sum import ordered_sum
 from kanon_sql.points.points import Floats, Labels, Points
 from kanon_sql.search.axes import make_space
 from kanon_sql.search.queries import NOBODY
@@ -49,7 +50,9 @@ def _take(
 
 def _far(points: Points) -> Floats:
     """How far each record is from the mean of all, squared, but for what is the same for all."""
-    gaps = ((points.numeric - points.numeric.mean(axis=0)) ** 2).sum(axis=1)
+    gaps = np.zeros(len(points))
+    for column in points.numeric.T:
+        gaps += (column - ordered_sum(column) / len(points)) ** 2
     for codes, scale in zip(points.codes.T, points.scale.tolist(), strict=True):
         gaps = gaps - 2.0 * scale * (np.bincount(codes) / len(points))[codes]
     return np.asarray(gaps)
