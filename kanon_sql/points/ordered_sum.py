@@ -1,7 +1,7 @@
 """A sum whose last digit is the same on every machine.
 
-``numpy.sum`` adds in an order that its version and the processor choose. The last digit of a mean or
-a variance decides ties between records, and so which rows are one class.
+``numpy.sum`` adds in an order that its version and the processor choose. The last digit of a mean
+or a variance decides ties between records, and so which rows are one class.
 """
 
 from __future__ import annotations
