@@ -22,6 +22,9 @@ REMOVED = re.compile(r'unlink|rmdir|O_DIRECTORY|fcntl|"[^"]*(kanon-draft|[.]tmp)
 """What takes a draft away: where that fails, it stays for the next run to take away."""
 
 
+UNREAL = re.compile(r'"/(proc|sys)/|^\d+ +write\(\d+<socket:')
+"""What no system refuses: a file about the process itself, and a byte to oneself on a socket."""
+
 UNBEGUN = re.compile(r"^Exception ignored in thread started by.*\nMemoryError", re.MULTILINE)
 """What Python says of a thread that lacks the memory to begin."""
 
@@ -73,6 +76,9 @@ def one(judged: Judged, fault: Fault) -> None:
     trace = Trace(place.root / "record", fault.call, *inject(fault))
     ended = forked(place, judged.door, SEED, trace.attach)
     failed = [line for line in trace.lines() if "(INJECTED)" in line]
+    if failed and all(map(UNREAL.search, failed)):
+        judged.runs.ways["met a fault that no system has"] += 1
+        return
     if waits_for_thread(ended):
         judged.runs.ways["hung in Python's start of a thread"] += 1
         return

@@ -317,3 +317,20 @@ def test_it_ends_cleanly(needed: None, tmp_path: Path, by: signal.Signals) -> No
     # the database is free again
     with duckdb.connect(str(tmp_path / "our.duckdb")) as con:
         assert con.execute("SELECT count(*) FROM patients_released").fetchall() == [(600,)]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is what a full disk says")
+def test_what_the_log_cannot_take_is_not_answered(needed: None, tmp_path: Path) -> None:
+    files_in(tmp_path)
+    (tmp_path / "log.jsonl").symlink_to("/dev/full")
+    server = started(tmp_path)
+    call = "FROM kanon.anonymize('patients')"
+    for right, text in (("reader", "FROM patients"), ("analyst", call)):
+        out, err = in_cli([f"FROM {server.query(right, text)}"], tmp_path)
+        assert out == "" and "Authorization failed" in err
+    server.process.terminate()
+    _, told = server.process.communicate(timeout=60)
+    assert server.process.returncode == 0
+    said = "The log can't be written (No space left on device), and no statement is answered"
+    assert told.decode().count(said) == 1
+    assert told.endswith(b"kanon: ended\n")

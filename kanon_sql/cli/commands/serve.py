@@ -42,6 +42,9 @@ A_VIEW = (
     "of its own."
 )
 NO_NAME = "The table {!r} can't be served. Give it a name of letters, digits and _."
+NO_LOG = (
+    "The log can't be written ({}), and no statement is answered meanwhile. Make room for it."
+)
 READ = "{!r} can't be served. Use a table of the database, or Parquet files."
 
 
@@ -132,12 +135,30 @@ def _ending() -> threading.Event:
 
 @contextmanager
 def _logging(place: Path | None) -> Iterator[Callable[[str], None]]:
-    """What takes the lines of the log."""
-    if place is None:
-        yield lambda line: print(line, file=sys.stderr, flush=True)
-        return
-    with place.open("a", encoding="utf-8") as file:
-        yield lambda line: print(line, file=file, flush=True)
+    """What takes the lines of the log; a line that can't be written is an error, so that what would
+    leave no trace is not answered."""
+    failed = False
+
+    def write(line: str) -> None:
+        nonlocal failed
+        # the line before may have been cut
+        left = (("\n" if failed else "") + f"{line}\n").encode()
+        try:
+            while left:
+                left = left[os.write(number, left):]
+        except OSError as error:
+            if not failed:
+                note(NO_LOG.format(error.strerror))
+            failed = True
+            raise
+        failed = False
+
+    number = 2 if place is None else os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    try:
+        yield write
+    finally:
+        if place is not None:
+            os.close(number)
 
 
 def _inside(word: str, job: ReleaseJob, database: Path) -> str | None:
