@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from random import randrange
 from typing import Any
 
 import duckdb
 
 from tests.faults.doors import AN_ERROR, CITY, DOORS, NAME, Door, State, digest, made, typed
+from tests.load.process import alive
+from tests.serve.conftest import free_port
 
 K = 5
 LIMIT = 40.0
@@ -53,17 +54,8 @@ def _prepare() -> None:
     Path("out/one.parquet").write_text("a release of before")
 
 
-@cache
-def port() -> int:
-    """Of all servers of this command, which run one after the other. None of those that the system
-    gives to who connects: one who tries such a port again and again meets himself there."""
-    while True:
-        with socket.socket() as first, socket.socket() as second:
-            number = randrange(10_000, 30_000)
-            with suppress(OSError):
-                first.bind(("localhost", number))
-                second.bind(("localhost", number + 1))
-                return number
+port = cache(free_port)
+"""Of all servers of this command, which run one after the other."""
 
 
 def _words(_: int) -> list[str]:
@@ -129,7 +121,7 @@ def asks(number: int, place: Path) -> list[str]:
 
 
 def _end(number: int) -> None:
-    if _runs(number):
+    if alive(number):
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGTERM)
 
@@ -137,16 +129,10 @@ def _end(number: int) -> None:
 def _listens(number: int) -> bool:
     """Whether the last of both servers listens, before the process ends."""
     until = time.monotonic() + LIMIT
-    while _runs(number) and time.monotonic() < until:
+    while alive(number) and time.monotonic() < until:
         with suppress(OSError), socket.create_connection(("localhost", port() + 1), timeout=2.0):
             return True
         time.sleep(TURN)
-    return False
-
-
-def _runs(number: int) -> bool:
-    with suppress(OSError):
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     return False
 
 
