@@ -6,6 +6,7 @@ import threading
 import time
 from pathlib import Path
 from random import Random
+from statistics import median
 from tempfile import TemporaryDirectory
 
 import duckdb
@@ -29,8 +30,11 @@ WAITING = 300.0
 GROWTH = 1.05
 """How much more the server may hold at the end than when it was warm."""
 
-WARM = 20
-"""Calls of each client, on average, after which it is."""
+WARM = 60
+"""Calls of each client, on average, after which it is: each of its 280 threads keeps memory."""
+
+LEAST = 40
+"""Looks at its memory, of which the first and the last quarter are compared."""
 
 CALLS = [
     f"'patients', k={k}, method='{method}', representation='{shown}'"
@@ -126,7 +130,10 @@ def _ask(
         thread.start()
     while outcome.calls < WARM * count and any(thread.is_alive() for thread in running):
         time.sleep(0.5)
-    is_warm, before = outcome.calls >= WARM * count, held(server.process.pid)
+    before, looks = held(server.process.pid), []
+    while any(thread.is_alive() for thread in running) and time.monotonic() < end:
+        looks.append(held(server.process.pid).mebibytes)
+        time.sleep(0.5)
     for thread in running:
         thread.join(max(0.0, end + WAITING - time.monotonic()))
     waiting = sum(thread.is_alive() for thread in running)
@@ -139,7 +146,10 @@ def _ask(
     )
     if after.descriptors > before.descriptors:
         outcome.find("the server has more open descriptors at the end")
-    if not is_warm:
+    if len(looks) < LEAST:
         outcome.facts.append("too few calls to judge the memory")
-    elif after.mebibytes > GROWTH * before.mebibytes:
+        return
+    first, last = (median(part) for part in (looks[: len(looks) // 4], looks[-len(looks) // 4:]))
+    outcome.facts.append(f"{first:.0f} then {last:.0f} MiB while it answered")
+    if last > GROWTH * first:
         outcome.find("the memory of the server grew")
