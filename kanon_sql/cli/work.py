@@ -68,7 +68,7 @@ def sentence(metrics: Mapping[str, Any], place: str, seconds: float) -> str:
     if "k" in metrics and "classes" in metrics:
         said.append(f"{int(metrics['classes']):,} classes of {int(metrics['k'])} or more")
     if "information_loss" in metrics:
-        said.append(f"information loss {metrics['information_loss']:.3g} %")
+        said.append(f"information loss {round(metrics['information_loss'], 9):.3g} %")
     return ", ".join([*said, f"{seconds:.1f} s"])
 
 

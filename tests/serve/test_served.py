@@ -334,3 +334,17 @@ def test_what_the_log_cannot_take_is_not_answered(needed: None, tmp_path: Path) 
     said = "The log can't be written (No space left on device), and no statement is answered"
     assert told.decode().count(said) == 1
     assert told.endswith(b"kanon: ended\n")
+
+
+def test_a_log_that_cannot_be_opened_is_said_before_a_release_is_made(
+    needed: None, tmp_path: Path
+) -> None:
+    files_in(tmp_path)
+    add_token(tmp_path / "our.tokens", "rea", "reader")
+    typed = [KANON, "serve", "our.duckdb", "--log", "missing/log.jsonl"]
+    done = subprocess.run(typed, cwd=tmp_path, capture_output=True, check=False, timeout=100,
+                          text=True)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "log.jsonl' can't be opened (No such file or directory). Check" in done.stderr
+    assert not (tmp_path / "on_disk.parquet").exists()

@@ -45,6 +45,7 @@ NO_NAME = "The table {!r} can't be served. Give it a name of letters, digits and
 NO_LOG = (
     "The log can't be written ({}), and no statement is answered meanwhile. Make room for it."
 )
+UNOPENED = "The log {!r} can't be opened ({}). Check its path and its rights."
 READ = "{!r} can't be served. Use a table of the database, or Parquet files."
 
 
@@ -80,6 +81,7 @@ def serve(
     by_right = {right for _, right, _ in holders(given)}
     with inside(Path(config).resolve().parent), ExitStack() as stack:
         _refuse_two_of_one(read, path)
+        say = stack.enter_context(_logging(lines))
         if not as_it_is:
             for job in read.jobs:
                 try:
@@ -89,7 +91,6 @@ def serve(
         released = [StoredRelease(job.name, _output(job, path)) for job in read.jobs]
         tables = [table for job in read.jobs if (table := _table(job, path)) is not None]
         over = _ending()
-        say = stack.enter_context(_logging(lines))
         stack.enter_context(readers(released, path, given, f"{host}:{port}", say))
         note(f"readers: quack:{host}:{port}, {len(released)} releases")
         if tables and "analyst" in by_right:
@@ -153,7 +154,12 @@ def _logging(place: Path | None) -> Iterator[Callable[[str], None]]:
             raise
         failed = False
 
-    number = 2 if place is None else os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    number = 2
+    if place is not None:
+        try:
+            number = os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise OptionError(UNOPENED.format(str(place), error.strerror)) from None
     try:
         yield write
     finally:
