@@ -131,6 +131,14 @@ class Gate:
         self.log(json.dumps({"time": now, **told}, ensure_ascii=False))
 
 
+def refuse_serving(*addresses: str) -> None:
+    """Raises OptionError where an extension is missing or an address is taken: what can be said
+    before a release is made."""
+    served_connection().close()
+    for address in addresses:
+        _refuse_taken(address)
+
+
 @contextmanager
 def readers(
     releases: Sequence[StoredRelease], database: Path | None, tokens: Path, address: str, log: Log

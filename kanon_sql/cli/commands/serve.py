@@ -23,7 +23,7 @@ from kanon_sql.cli.sources import is_database, split_inside
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.serve.rights import ServedTable
-from kanon_sql.serve.server import StoredRelease, analysts, readers
+from kanon_sql.serve.server import StoredRelease, analysts, readers, refuse_serving
 from kanon_sql.serve.tokens import holders
 
 TURN = 0.2
@@ -81,6 +81,8 @@ def serve(
     by_right = {right for _, right, _ in holders(given)}
     with inside(Path(config).resolve().parent), ExitStack() as stack:
         _refuse_two_of_one(read, path)
+        ports = [port, port + 1] if "analyst" in by_right else [port]
+        refuse_serving(*(f"{host}:{number}" for number in ports))
         say = stack.enter_context(_logging(lines))
         if not as_it_is:
             for job in read.jobs:
