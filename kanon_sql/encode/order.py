@@ -30,18 +30,26 @@ def _bits(column: npt.NDArray[Any]) -> tuple[Hashes, int]:
         lowest = int(column.min(initial=0))
         bits = (int(column.max(initial=0)) - lowest).bit_length()
         return (column - lowest).astype(np.uint64), bits
+    least, most = (float(f.reduce(column, initial=np.nan)) for f in (np.fmin, np.fmax))
+    if np.isnan(least):  # there is no value
+        least = most = 0.0
+    span = most - least
     missing = np.isnan(column)
-    with_values = not missing.all()
-    least = float(np.nanmin(column)) if with_values else 0.0
-    span = float(np.nanmax(column)) - least if with_values else 0.0
-    with np.errstate(over="ignore"):  # then the span isn't a whole number's either
-        whole = np.where(missing, span + 1.0, column - least)
-    if span < WHOLE and bool((np.floor(column) == column)[~missing].all()):
+    lacks = bool(missing.any())
+    if span < WHOLE and _whole(column[~missing] if lacks else column):
+        whole = column - least
+        if lacks:
+            whole[missing] = span + 1.0
         return whole.astype(np.uint64), int(span + 1.0).bit_length()
     # the bits of doubles stand in their order where the sign is turned, and all bits of negatives
-    turned = np.where(missing, np.nan, column).view(np.uint64)
-    turned = np.where(turned & _SIGN, ~turned, turned | _SIGN)
-    return turned, 64
+    turned = (np.where(missing, np.nan, column) if lacks else column).view(np.int64)
+    return turned.view(np.uint64) ^ ((turned >> 63).view(np.uint64) | _SIGN), 64
+
+
+def _whole(values: npt.NDArray[Any]) -> bool:
+    """Whether all values are whole numbers; the first ones tell of most columns that they aren't.
+    """
+    return all(bool((np.floor(some) == some).all()) for some in (values[:1000], values))
 
 
 def _keys(columns: Sequence[npt.NDArray[Any]]) -> Iterator[Hashes]:

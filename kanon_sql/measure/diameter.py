@@ -10,8 +10,7 @@ import numpy as np
 from kanon_sql.kernel.compiling import announcing
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
-from kanon_sql.measure.by_class import rows_times
-from kanon_sql.points.by_label import label_order
+from kanon_sql.points.by_class import ByClass, rows_times
 from kanon_sql.points.points import Floats, Labels, LossPoints
 
 MOST_COMPARED = 1_000_000_000
@@ -126,23 +125,21 @@ def _diameters_of(members: Members, points: LossPoints, watch: Watch) -> Floats:
     return result
 
 
-def distinct_members(points: LossPoints, labels: Labels) -> Members:
+def distinct_members(points: LossPoints, labels: Labels | ByClass) -> Members:
     """The records class by class, each run of equal ones once."""
-    groups = int(labels.max()) + 1 if len(labels) else 0
-    order = label_order(labels)
-    numeric, codes, owner = points.numeric[order], points.codes[order], labels[order]
-    fresh = owner[1:] != owner[:-1]
+    view = ByClass.of(labels)
+    numeric, codes = points.numeric[view.order], points.codes[view.order]
+    fresh = np.zeros(len(view.order), np.bool_)
+    fresh[view.starts[view.sizes > 0]] = True
     for column in (*numeric.T, *codes.T):
-        fresh |= column[1:] != column[:-1]
-    kept = np.flatnonzero(np.append(True, fresh))[: len(order)]
-    starts = np.searchsorted(owner[kept], np.arange(groups + 1)).astype(np.int64)
-    return Members(
-        np.ascontiguousarray(numeric[kept]), np.ascontiguousarray(codes[kept]), starts
-    )
+        fresh[1:] |= column[1:] != column[:-1]
+    up_to = np.append(0, np.cumsum(fresh))
+    kept = np.flatnonzero(fresh)
+    return Members(numeric[kept], codes[kept], up_to[np.append(view.starts, len(fresh))])
 
 
 def intra_cluster_distance(
-    points: LossPoints, labels: Labels, watch: Watch | None = None
+    points: LossPoints, labels: Labels | ByClass, watch: Watch | None = None
 ) -> float | None:
     """The sum over the classes of their size times the largest distance of two of their records.
 
@@ -152,7 +149,8 @@ def intra_cluster_distance(
 
     Source: byun2006, definition 3, item 4. Raises StoppedError when the watch was asked to stop.
     """
-    members = distinct_members(points, labels)
+    view = ByClass.of(labels)
+    members = distinct_members(points, view)
     if float(np.sum(np.diff(members.starts).astype(np.float64) ** 2)) > MOST_COMPARED:
         return None
-    return rows_times(np.bincount(labels), _diameters_of(members, points, watch or Watch()))
+    return rows_times(view.sizes, _diameters_of(members, points, watch or Watch()))

@@ -11,12 +11,13 @@ from collections.abc import Collection
 
 import numpy as np
 
-from kanon_sql.measure.by_class import ByClass, Numbers
+from kanon_sql.points.by_class import ByClass, Numbers
 from kanon_sql.points.points import Floats, Labels, LossPoints, is_missing
 
 
 def entropy_loss(
-    points: LossPoints, labels: Labels, suppressed: int = 0, trees: Collection[int] = ()
+    points: LossPoints, labels: Labels | ByClass, suppressed: int = 0,
+    trees: Collection[int] = ()
 ) -> float:
     """Non-uniform entropy in bits per cell: the mean of -log2 P(value | published set).
 
@@ -36,10 +37,10 @@ def entropy_loss(
     """
     owners = np.unique(points.first)
     attributes = points.numeric.shape[1] + len(owners)
-    rows = len(labels) + suppressed
-    if attributes == 0 or len(labels) == 0:
+    view = ByClass.of(labels)
+    rows = len(view.labels) + suppressed
+    if attributes == 0 or view.groups == 0:
         return 0.0
-    view = ByClass(labels)
     bits = 0.0
     for column, cap in zip(points.numeric.T, points.cap, strict=True):
         counts, published = _published_numbers(view, column, float(cap))
@@ -72,15 +73,15 @@ def _bits(view: ByClass, counts: Numbers, published: Numbers, suppressed: int) -
 def _published_numbers(view: ByClass, column: Floats, cap: float) -> tuple[Numbers, Numbers]:
     """As _bits needs them."""
     missing = is_missing(column, cap)
-    values, place, counts = np.unique(column, return_inverse=True, return_counts=True)
-    up_to = np.append(0, np.cumsum(counts))
-    known = np.where(missing, -np.inf, column)
-    low, _ = view.span(column)
-    _, high = view.span(known)
-    within = up_to[np.searchsorted(values, high, "right")] - up_to[np.searchsorted(values, low)]
-    within = np.maximum(within, 0)  # of a class in which all are missing
+    _, place, counts = np.unique(column, return_inverse=True, return_counts=True)
+    place, up_to = place.reshape(-1), np.append(0, np.cumsum(counts))
+    first, last = view.span(place)
+    if not missing.any():
+        return counts[place], up_to[last + 1] - up_to[first]
+    _, last = view.span(np.where(missing, -1, place))
+    within = np.maximum(up_to[last + 1] - up_to[first], 0)  # 0 where all are missing
     published = within + np.where(view.any(missing), np.count_nonzero(missing), 0)
-    return counts[place.reshape(-1)], published
+    return counts[place], published
 
 
 def _published_codes(view: ByClass, levels: Numbers) -> tuple[Numbers, Numbers]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,9 +19,12 @@ from kanon_sql.measure.ncp import attribute_ncp
 from kanon_sql.measure.verbatim import original_values
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.geometry import Classes
+from kanon_sql.points.by_class import ByClass
 from kanon_sql.points.by_label import renumbered
 from kanon_sql.points.losses import information_loss, sse, sst, total_il
-from kanon_sql.points.points import Floats, Labels, Points
+from kanon_sql.points.points import Floats, Labels, LossPoints, Points
+
+SomePoints = TypeVar("SomePoints", Points, LossPoints)
 
 
 def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
@@ -81,7 +84,7 @@ def measure(
         charged += float(np.sum(np.where(mixed, attribute.weight, errors)))
     radii = _radii(encoded, all_labels, source, centers, apart, task)
     del apart
-    points = encoded.squared().part(released)
+    points = _part(encoded.squared(), released)
     lost, total = sse(points, labels), sst(points)
     classes = Classes(encoded, all_labels, np.bincount(labels, minlength=groups), radii)
     facts: dict[MeasuredFact, Any] = {
@@ -102,6 +105,11 @@ def measure(
         entry["verbatim"] = count
         entry["apart"] = points_apart(encoded, source, centers, released, j)
     return dict(facts.items()), radii  # as text: to mypy no dict of literals is one of str
+
+
+def _part(points: SomePoints, released: Labels) -> SomePoints:
+    """The records that are released."""
+    return points if len(released) == len(points) else points.part(released)
 
 
 def _bound(
@@ -127,28 +135,29 @@ def _information(
     released every cell is lost, but entropy and distances are those of the released rows."""
     rows, weights = len(encoded.order), sum(a.weight for a in encoded.attributes)
     out = rows - len(released)
-    part = encoded.losses("range_flat").part(released)
+    view = ByClass(labels)
+    part = _part(encoded.losses("range_flat"), released)
     facts: dict[MeasuredFact, Any] = {
         "rows": rows,
         "weights": weights,
-        "total_il": total_il(part, labels) + out * weights,
-        "intra_cluster_distance": intra_cluster_distance(part, labels),
+        "total_il": total_il(part, view) + out * weights,
+        "intra_cluster_distance": intra_cluster_distance(part, view),
     }
-    part = encoded.losses("range_distinct").part(released)
-    facts["total_distinct"] = total_il(part, labels) + out * weights
+    part = _part(encoded.losses("range_distinct"), released)
+    facts["total_distinct"] = total_il(part, view) + out * weights
     plain = encoded.losses(weighted=False)
     # rows that are not released stand alone, where they lose nothing, but count as values
-    whole = labels
+    whole = view
     if out:
         alone = np.arange(rows) + len(labels)
         alone[released] = labels
-        whole = renumbered(alone)[1]
+        whole = ByClass(renumbered(alone)[1])
     nominal = [a for a in encoded.attributes if isinstance(a, Categorical)]
     starts = np.cumsum([0, *(a.nodes.shape[1] for a in nominal)]).tolist()
     trees = [start for start, a in zip(starts, nominal, strict=False) if a.in_tree]
     facts["entropy_loss"] = entropy_loss(plain, whole, trees=trees) * rows / len(released)
     names = [a.name for a in encoded.attributes if isinstance(a, Numeric)]
     names += [a.name for a in nominal]
-    ncps = dict(zip(names, attribute_ncp(plain.part(released), labels, out), strict=True))
+    ncps = dict(zip(names, attribute_ncp(_part(plain, released), view, out), strict=True))
     facts["attributes"] = [{"name": a.name, "ncp": ncps[a.name]} for a in encoded.attributes]
     return facts

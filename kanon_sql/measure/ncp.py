@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon_sql.measure.by_class import ByClass, rows_times
+from kanon_sql.points.by_class import ByClass, rows_times
 from kanon_sql.points.points import Labels, LossPoints
 
 
@@ -21,7 +21,9 @@ def attribute_weights(points: LossPoints) -> list[float]:
     return [*points.cap.tolist(), *(float(np.sum(shares[points.first == a])) for a in owners)]
 
 
-def attribute_ncp(points: LossPoints, labels: Labels, suppressed: int = 0) -> list[float]:
+def attribute_ncp(
+    points: LossPoints, labels: Labels | ByClass, suppressed: int = 0
+) -> list[float]:
     """The normalized certainty penalty of each attribute: its share of Total-IL per row, over the
     attribute's weight, so 0 (all values kept) .. 1 (all lost).
 
@@ -29,10 +31,10 @@ def attribute_ncp(points: LossPoints, labels: Labels, suppressed: int = 0) -> li
 
     Source: Xu et al. 2006 (NCP); byun2006, definition 7, attribute by attribute.
     """
-    rows = len(labels) + suppressed
-    if len(labels) == 0:
+    view = ByClass.of(labels)
+    rows = len(view.labels) + suppressed
+    if view.groups == 0:
         return [float(rows > 0 and weight > 0.0) for weight in attribute_weights(points)]
-    view = ByClass(labels)
     losses = [
         rows_times(view.sizes, np.minimum(high - low, cap))
         for (low, high), cap in zip(map(view.span, points.numeric.T), points.cap, strict=True)

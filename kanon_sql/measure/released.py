@@ -23,9 +23,9 @@ import pyarrow as pa
 
 from kanon_sql.encode.attributes import Attribute, Categorical, Numeric, Taxonomy
 from kanon_sql.encode.encoded import Encoded
-from kanon_sql.measure.by_class import ByClass, Numbers
 from kanon_sql.measure.in_words import Coarse
 from kanon_sql.names import caseless
+from kanon_sql.points.by_class import ByClass, Numbers
 from kanon_sql.points.points import Floats, Labels, is_missing
 
 FORMS = (
@@ -106,7 +106,8 @@ def released_losses(
     kept = np.flatnonzero(labels >= 0)
     view, out = ByClass(labels[kept]), len(labels) - len(kept)
     alike = np.arange(view.groups) if alike is None else alike
-    same = alike, ByClass(alike[view.labels])
+    apart = bool((alike == np.arange(view.groups)).all())
+    same = alike, view if apart else ByClass(alike[view.labels])
     il: float | None = 0.0
     distinct, bits = 0.0, 0.0
     ncps: list[dict[str, Any]] = []
@@ -207,6 +208,7 @@ class _Plain:
 
     Attributes:
         agreed: bool, shape (groups,); whether all rows of a class have one value, or all NULL.
+        first, last: int64, shape (groups,); the least and the largest number of a value.
         only_nulls: whether all have NULL.
         alike: int64, shape (groups,); classes of the same number release the same.
         together: the rows by that number.
@@ -219,9 +221,9 @@ class _Plain:
         """``values``: the number of each record's value among all of the relation, NULL too."""
         self.values, self.view = values[kept], view
         self.entropies = _Entropies(np.bincount(values))
-        low, high = view.span(self.values)
+        self.first, self.last = view.span(self.values)
         missing = np.bincount(view.labels[nulls[kept]], minlength=view.groups)
-        self.agreed = low == high
+        self.agreed = self.first == self.last
         self.only_nulls = missing == view.sizes
         self.alike, self.together = same
         mixed = (missing > 0) & ~self.only_nulls
@@ -264,9 +266,10 @@ class _Numbers(_Plain):
         super().__init__(values.reshape(-1), nulls, kept, view, same)
         self._known = self._known[~np.isnan(self._known)]
         self._attribute = attribute
-        known = ~is_missing(places[kept], 1.0)
-        self._low = view.span(places[kept])[0]
-        self._high = view.span(np.where(known, places[kept], -np.inf))[1]
+        missing = is_missing(own := places[kept], 1.0)
+        self._low, self._high = view.span(own)
+        if missing.any():
+            self._high = view.span(np.where(missing, -np.inf, own))[1]
 
     def ranges(self, as_set: bool) -> ColumnLoss:
         """From the least to the greatest value of each class."""
@@ -276,9 +279,10 @@ class _Numbers(_Plain):
         bits = self.values_of_classes()
         if not as_set:
             count = len(self._known)
-            first = np.minimum(self.view.span(self.values)[0], count)
-            known = np.where(self.values < count, self.values, -1)
-            bits = self._between(first, self.view.span(known)[1] + 1, self.mixed)
+            first, last = np.minimum(self.first, count), self.last
+            if (last >= count).any():  # a NULL
+                last = self.view.span(np.where(self.values < count, self.values, -1))[1]
+            bits = self._between(first, last + 1, self.mixed)
             bits[self.agreed & ~self.mixed] = 0.0
         return ColumnLoss(loss, loss, bits)
 

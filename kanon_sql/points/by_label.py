@@ -52,3 +52,16 @@ def renumbered(numbers: Labels) -> tuple[Labels, Labels, Labels]:
     labels, first = places[above], np.zeros(len(known), np.int64)
     first[labels[::-1]] = np.arange(len(labels))[::-1]  # of equal ones the last assigned stays
     return known + low, labels, first
+
+
+def places_of(numbers: Labels, known: Labels) -> Labels:
+    """Where in ``known``, which has each number once, each of ``numbers`` stands: int64, shape
+    (n,). Where one is -1, the place says nothing."""
+    most = int(known.max(initial=0))
+    if most <= 4 * len(numbers):
+        places = np.zeros(most + 2, np.int64)  # the last is for -1
+        places[known] = np.arange(len(known))
+        return places[numbers]
+    order = np.argsort(known)
+    spots = np.searchsorted(known[order], numbers)
+    return np.asarray(order[np.minimum(spots, len(order) - 1)], dtype=np.int64)

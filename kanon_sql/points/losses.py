@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon_sql.points.by_label import distinct, label_order
+from kanon_sql.points.by_class import ByClass
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points
 
 
@@ -41,38 +41,29 @@ def information_loss(sse_value: float, sst_value: float) -> float:
     return 100.0 * sse_value / sst_value if sst_value > 0.0 else 0.0
 
 
-def class_losses(points: LossPoints, labels: Labels) -> Floats:
+def class_losses(points: LossPoints, labels: Labels | ByClass) -> Floats:
     """D(e) of each class (byun2006, definition 7): float64, shape (groups,).
 
     Labels: int64, shape (n,), 0 .. groups-1. Summed over the columns in their order, as every
     kernel does.
     """
-    groups = int(labels.max()) + 1 if len(labels) else 0
-    total = np.zeros(groups)
-    if groups == 0:
+    view = ByClass.of(labels)
+    total = np.zeros(view.groups)
+    if view.groups == 0:
         return total
-    order = label_order(labels)
-    starts = np.searchsorted(labels[order], np.arange(groups))
     for column, cap in zip(points.numeric.T, points.cap, strict=True):
-        values = column[order]
-        span = np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)
-        total += np.minimum(span, cap)
+        low, high = view.span(column)
+        total += np.minimum(high - low, cap)
     for codes, scale, limit in zip(points.codes.T, points.scale, points.limit, strict=True):
-        width = int(codes.max()) + 1
-        pairs = labels * width + codes
-        if groups * width <= 8 * len(labels):
-            seen = np.bincount(pairs, minlength=groups * width) > 0
-            values = seen.reshape(groups, width).sum(axis=1)
-        else:
-            values = np.bincount(distinct(pairs) // width, minlength=groups)
+        values = np.bincount(view.distinct(codes)[0], minlength=view.groups)
         total += scale * np.minimum(values - 1, limit)
     return total
 
 
-def total_il(points: LossPoints, labels: Labels) -> float:
+def total_il(points: LossPoints, labels: Labels | ByClass) -> float:
     """Total-IL, the sum of |e| D(e) over the classes (byun2006, definition 8), in cells."""
-    sizes = np.bincount(labels)
-    return float(np.sum(np.sort(sizes * class_losses(points, labels))))
+    view = ByClass.of(labels)
+    return float(np.sum(np.sort(view.sizes * class_losses(points, view))))
 
 
 def generalized_cells(points: LossPoints, labels: Labels) -> float:

@@ -27,7 +27,7 @@ from kanon_sql.measure.in_words import (
 from kanon_sql.measure.released import ReleasedForm, box_array, released_losses
 from kanon_sql.methods import GroupTask
 from kanon_sql.names import caseless
-from kanon_sql.points.by_label import renumbered
+from kanon_sql.points.by_label import places_of, renumbered
 from kanon_sql.points.points import Floats, Labels
 from kanon_sql.stages.labels import UNKNOWN, held
 
@@ -88,10 +88,7 @@ def with_classes(
     known = np.flatnonzero(labels != UNKNOWN)
     every, width = len(known) == len(labels), len(columns)
     labels = labels[known]
-    order = np.argsort(classes.numbers("class"))
-    numbers = classes.numbers("class")[order]
-    spots, kept = np.searchsorted(numbers, labels), labels >= 0
-    at = order[np.minimum(spots, max(len(order) - 1, 0))] if len(order) else spots
+    at, kept = places_of(labels, classes.numbers("class")), labels >= 0
     source, released = rows.fields["cells"], classes.fields["center"]
     own: tuple[dict[int, Floats], dict[int, pa.Array]] = {}, {}
     of_class: tuple[dict[int, Floats], dict[int, pa.Array]] = {}, {}

@@ -49,6 +49,7 @@ def column(kind: int, rng: np.random.Generator, n: int) -> Any:
         lambda: rng.integers(0, 2, n) * 2.0**53 + rng.integers(-3, 3, n),
         lambda: rng.standard_normal(n),
         lambda: rng.integers(-5, 3, n).astype(np.int32),
+        lambda: np.where(rng.random(n) < 0.3, np.nan, rng.standard_normal(n)),
     ][kind]()
 
 
@@ -58,7 +59,7 @@ def test_the_order_is_that_of_a_plain_sort(most: int, many: int) -> None:
     rng = np.random.default_rng(most)
     for _ in range(60):
         n = int(rng.integers(1, 40))
-        columns = [column(int(k), rng, n) for k in rng.integers(0, 8, rng.integers(1, 5))]
+        columns = [column(int(k), rng, n) for k in rng.integers(0, 9, rng.integers(1, 5))]
         hashes = [rng.integers(0, most, n).astype(np.uint64) for _ in range(many)]
         found = canonical_order(columns, hashes, n)
         whole = [[str(c[i]) for c in columns] + [[int(h[i]) for h in hashes]] for i in range(n)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql.points.by_label import distinct, label_order, renumbered
+from kanon_sql.points.by_label import distinct, label_order, places_of, renumbered
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -33,3 +35,14 @@ def test_numbers_are_renumbered_as_numpy_does(some: list[int]) -> None:
         renumbered(numbers), (known, places.reshape(-1), first), strict=True
     ):
         assert ours.tolist() == theirs.tolist()
+
+
+@given(st.sets(st.integers(0, 12) | st.integers(0, 2**62), min_size=1), st.randoms())
+def test_numbers_are_found_where_they_stand(some: set[int], rng: Random) -> None:
+    known = list(some)
+    rng.shuffle(known)
+    numbers = [rng.choice([-1, *known]) for _ in range(rng.randrange(20))]
+    found = places_of(np.array(numbers, np.int64), np.array(known, np.int64)).tolist()
+    for number, place in zip(numbers, found, strict=True):
+        assert 0 <= place
+        assert number == -1 or known[place] == number

@@ -21,20 +21,27 @@ class ByClass:
         labels: int64, shape (n,); the class of each record, 0 .. groups-1.
         groups: how many classes there are.
         sizes: int64, shape (groups,); the records of each.
+        order: int64, shape (n,); the records class by class.
+        starts: int64, shape (groups,); where each class begins in the order.
     """
 
     def __init__(self, labels: Labels) -> None:
         self.labels = labels
         self.groups = int(labels.max()) + 1 if len(labels) else 0
         self.sizes = np.bincount(labels, minlength=self.groups)
-        self._order = label_order(labels)
-        self._starts = np.cumsum(self.sizes) - self.sizes
+        self.order = label_order(labels)
+        self.starts = np.cumsum(self.sizes) - self.sizes
+
+    @staticmethod
+    def of(labels: Labels | ByClass) -> ByClass:
+        """The classes of labels, if they aren't known already."""
+        return labels if isinstance(labels, ByClass) else ByClass(labels)
 
     def span(self, column: Numbers) -> tuple[Numbers, Numbers]:
         """The least and the largest value of each class; shape (groups,)."""
-        values = column[self._order]
+        values = column[self.order]
         return (
-            np.minimum.reduceat(values, self._starts), np.maximum.reduceat(values, self._starts)
+            np.minimum.reduceat(values, self.starts), np.maximum.reduceat(values, self.starts)
         )
 
     def distinct(self, codes: Numbers) -> tuple[Numbers, Numbers]:
