@@ -20,7 +20,7 @@ __kanon_withheld AS MATERIALIZED (
              FROM (SELECT hash(${column}::VARCHAR) AS __kanon_whose, ${quasi}
                    FROM __kanon_source
                    WHERE ${column} IS NOT NULL AND hash(${column}::VARCHAR)
-                       % greatest(1, (SELECT count(*) FROM __kanon_source) // ${some}) = 0)
+                       % greatest(1, (SELECT count(*) FROM __kanon_source) // ${some})::UBIGINT = 0)
              GROUP BY __kanon_whose)))
 
 -- name: unnamed

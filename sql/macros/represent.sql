@@ -313,7 +313,9 @@ CREATE OR REPLACE TEMP MACRO __kanon_by_text(entries) AS list_select(
     list_grade_up(list_transform(entries, lambda e: e.key.text), 'ASC', 'NULLS LAST'));
 
 CREATE OR REPLACE TEMP MACRO __kanon_multiset(x) AS __kanon_by_text(
-    map_entries(list_aggregate(list({'text': encode(x::VARCHAR), 'value': __kanon_plain(x)}), 'histogram')));
+    map_entries(list_aggregate(list_transform(
+        list(__kanon_plain(x)),  -- of structs a list takes twice as long to make
+        lambda __kanon_x: {'text': encode(__kanon_x::VARCHAR), 'value': __kanon_x}), 'histogram')));
 
 -- name: seen
 -- A value as a reader of a release sees it, in two keys:
