@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kanon_sql.points.ordered_sum import ordered_sum
-from kanon_sql.points.points import MISSING, Codes, Floats, Labels
+from kanon_sql.points.points import MISSING, Codes, Floats, Labels, rows_at
 
 
 class Taxonomy(Protocol):
@@ -287,7 +287,7 @@ class Categorical:
             words = spots.to_numpy(zero_copy_only=False)
         table = np.append(words, len(self.leaves))
         spots = encoded.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
-        return np.ascontiguousarray(self.nodes[table][spots], dtype=np.int32)
+        return np.ascontiguousarray(rows_at(self.nodes[table], spots), dtype=np.int32)
 
     def _distinct(self, codes: Codes, many: Labels | None = None) -> Floats:
         """The attribute ``distinct`` of rows with these nodes: int32, shape (n, height); ``many``:

@@ -24,7 +24,7 @@ from kanon_sql.encode.sensitive import fit_sensitive, sensitive_codes
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.methods import GroupTask
 from kanon_sql.names import caseless
-from kanon_sql.points.points import NO_SENSITIVE, Codes
+from kanon_sql.points.points import NO_SENSITIVE, Codes, rows_at
 from kanon_sql.points.sensitive import SensitiveColumn
 
 
@@ -94,16 +94,17 @@ class Encoding:
     ) -> Encoded:
         sensitive = NO_SENSITIVE
         if self.sensitive:
-            sensitive = sensitive_codes(rows, self.sensitive)[order]
+            sensitive = rows_at(sensitive_codes(rows, self.sensitive), order)
         labels = rows.fields.get("label") if len(self.label.known) > 1 else None
         return Encoded(
             self.attributes,
             tuple(
-                (cells.numbers[j] if j in cells.numbers else codes[j])[order]
+                rows_at(cells.numbers[j], order) if j in cells.numbers
+                else rows_at(codes[j], order)
                 for j in range(len(self.columns))
             ),
             order,
-            cells.missing[order],
+            rows_at(cells.missing, order),
             self.label.codes(labels, rows.count)[order],
             sensitive,
             self.sensitive,

@@ -14,7 +14,7 @@ from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.errors import DataError
 from kanon_sql.names import caseless
 from kanon_sql.points.people import Population
-from kanon_sql.points.points import Floats, Labels
+from kanon_sql.points.points import Floats, Labels, rows_at
 
 TIMES = ("DATE", "TIME")
 """How the types of dates and times begin, which count in units of their own."""
@@ -50,10 +50,10 @@ def read_people(
             _numbers(cells.numbers[j], number.cast(pa.float64())) if ordered[j]
             else _words(cells.words[j], text)
         )
-    own = np.column_stack([mine for mine, _ in numbered])[order]
+    own = np.column_stack([mine for mine, _ in numbered])
     theirs = np.column_stack([other for _, other in numbered])
     many = table.columns[0].cast(pa.int64()).to_numpy(zero_copy_only=False)
-    return Population(own, theirs, np.asarray(many), ordered)
+    return Population(rows_at(own, order), theirs, np.asarray(many), ordered)
 
 
 def _refuse_type(column: Column, theirs: str) -> None:

@@ -21,7 +21,7 @@ from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
-from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels
+from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels, rows_at
 from kanon_sql.points.sensitive import SensitiveColumn
 
 NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)")
@@ -218,7 +218,7 @@ def _places(columns: Sequence[Column], cells: pa.StructArray, task: GroupTask) -
 def _sites(place: Floats) -> tuple[Floats, Labels]:
     """The distinct places, ascending, and which of them each row has."""
     order = np.lexsort((place[:, 1], place[:, 0]))
-    ordered = place[order]
+    ordered = rows_at(place, order)
     fresh = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(order)]
     item = np.empty(len(order), np.int64)
     item[order] = np.cumsum(fresh) - 1

@@ -11,7 +11,7 @@ from kanon_sql.kernel.compiling import announcing
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.points.by_class import ByClass, rows_times
-from kanon_sql.points.points import Floats, Labels, LossPoints
+from kanon_sql.points.points import Floats, Labels, LossPoints, rows_at
 
 MOST_COMPARED = 1_000_000_000
 """The intra-cluster distance is left out where the squared class sizes add up to more, since it
@@ -128,14 +128,14 @@ def _diameters_of(members: Members, points: LossPoints, watch: Watch) -> Floats:
 def distinct_members(points: LossPoints, labels: Labels | ByClass) -> Members:
     """The records class by class, each run of equal ones once."""
     view = ByClass.of(labels)
-    numeric, codes = points.numeric[view.order], points.codes[view.order]
+    numeric, codes = (rows_at(table, view.order) for table in (points.numeric, points.codes))
     fresh = np.zeros(len(view.order), np.bool_)
     fresh[view.starts[view.sizes > 0]] = True
     for column in (*numeric.T, *codes.T):
         fresh[1:] |= column[1:] != column[:-1]
-    up_to = np.append(0, np.cumsum(fresh))
     kept = np.flatnonzero(fresh)
-    return Members(numeric[kept], codes[kept], up_to[np.append(view.starts, len(fresh))])
+    starts = np.searchsorted(kept, np.append(view.starts, len(fresh)))
+    return Members(rows_at(numeric, kept), rows_at(codes, kept), starts)
 
 
 def intra_cluster_distance(

@@ -26,6 +26,7 @@ from kanon_sql.encode.encoded import Encoded
 from kanon_sql.measure.in_words import Coarse
 from kanon_sql.names import caseless
 from kanon_sql.points.by_class import ByClass, Numbers
+from kanon_sql.points.by_label import renumbered
 from kanon_sql.points.points import Floats, Labels, is_missing
 
 FORMS = (
@@ -320,8 +321,7 @@ class _Categories(_Plain):
         same: Alike,
     ) -> None:
         codes = np.asarray(column, dtype=np.int64)
-        super().__init__(np.unique(codes[:, 0], return_inverse=True)[1].reshape(-1), nulls, kept,
-                         view, same)
+        super().__init__(renumbered(codes[:, 0])[1], nulls, kept, view, same)
         self._attribute, self._codes, self._kept = attribute, codes, kept
         self._height = codes.shape[1]
 

@@ -31,6 +31,18 @@ def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(ordered[first])
 
 
+def counted(numbers: Labels) -> tuple[Labels, Labels]:
+    """Whole numbers from 0 up, once each, ascending, and how often each is there: int64, shape
+    (m,)."""
+    if int(numbers.max(initial=0)) <= 4 * len(numbers):
+        counts = np.bincount(numbers)
+        known = np.flatnonzero(counts)
+        return known, counts[known]
+    ordered = np.sort(numbers)
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    return ordered[starts], np.diff(np.append(starts, len(ordered)))
+
+
 def renumbered(numbers: Labels) -> tuple[Labels, Labels, Labels]:
     """Whole numbers as 0, 1, ... in their order, as ``numpy.unique`` gives them.
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from kanon_sql.points.by_class import ByClass
+from kanon_sql.points.by_label import counted
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points
 
 
@@ -23,7 +24,7 @@ def sse(points: Points, labels: Labels) -> float:
         total += float(np.sum((column - means[labels]) ** 2))
     for codes, scale in zip(points.codes.T, points.scale, strict=True):
         width = int(codes.max()) + 1 if len(codes) else 1
-        pairs, counts = np.unique(labels * width + codes, return_counts=True)
+        pairs, counts = counted(labels * width + codes)
         owner = pairs // width
         squares = np.bincount(owner, weights=counts.astype(np.float64) ** 2, minlength=groups)
         total += float(scale * np.sum(sizes - squares / sizes))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql.points.by_label import distinct, label_order, places_of, renumbered
+from kanon_sql.points.by_label import counted, distinct, label_order, places_of, renumbered
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -25,6 +25,15 @@ def test_numbers_stand_once_each(seed: int) -> None:
     rng = np.random.default_rng(seed)
     numbers = rng.integers(-3, rng.choice([1, 50, 2**62]), rng.integers(0, 300))
     assert distinct(numbers).tolist() == sorted(set(numbers.tolist()))
+
+
+@given(st.lists(st.integers(0, 12) | st.integers(0, 2**62)))
+def test_numbers_are_counted_as_numpy_does(some: list[int]) -> None:
+    numbers = np.array(some, np.int64)
+    for ours, theirs in zip(
+        counted(numbers), np.unique(numbers, return_counts=True), strict=True
+    ):
+        assert ours.tolist() == theirs.tolist()
 
 
 @given(st.lists(st.integers(-3, 12) | st.integers(-(2**62), 2**62)))
@@ -44,5 +53,5 @@ def test_numbers_are_found_where_they_stand(some: set[int], rng: Random) -> None
     numbers = [rng.choice([-1, *known]) for _ in range(rng.randrange(20))]
     found = places_of(np.array(numbers, np.int64), np.array(known, np.int64)).tolist()
     for number, place in zip(numbers, found, strict=True):
-        assert 0 <= place
+        assert place >= 0
         assert number == -1 or known[place] == number

@@ -27,7 +27,7 @@ from kanon_sql.methods.k_member.loss_search import (
     tally,
 )
 from kanon_sql.methods.k_member.loss_tree import LossTree, arrange, fill_tree, take_out
-from kanon_sql.points.points import Floats, Labels, LossPoints
+from kanon_sql.points.points import Floats, Labels, LossPoints, rows_at
 
 RENEWED = 0.5
 """The share of the records left below which they are put into new trees."""
@@ -223,8 +223,9 @@ class _Classes:
         groups = len(self.sizes)
         members = np.argsort(labels, kind="stable")[np.count_nonzero(labels < 0) :]
         starts = np.cumsum(self.sizes) - self.sizes
-        self.low = np.minimum.reduceat(points.numeric[members], starts)
-        self.high = np.maximum.reduceat(points.numeric[members], starts)
+        numeric = rows_at(points.numeric, members)
+        self.low = np.minimum.reduceat(numeric, starts)
+        self.high = np.maximum.reduceat(numeric, starts)
         self.widths = points.codes.max(axis=0, initial=0).astype(np.int64) + 1
         self.held = [
             np.unique(labels[members] * width + codes[members])

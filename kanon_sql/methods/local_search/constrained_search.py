@@ -29,7 +29,7 @@ from kanon_sql.methods.local_search.refine import (
 )
 from kanon_sql.methods.local_search.state import Cycle, DistinctPoints, LocalSearch, no_changes
 from kanon_sql.points.numbering import number_by_first
-from kanon_sql.points.points import Labels, Points
+from kanon_sql.points.points import Labels, Points, rows_at
 from kanon_sql.privacy.demands import Demands
 from kanon_sql.privacy.kernels import violations
 from kanon_sql.search.nearest_lists import nearest_among
@@ -264,7 +264,7 @@ class Models:
             return labels, False
         if not whole:
             ground = ground.of_part(part)
-            demands = demands._replace(codes=np.ascontiguousarray(demands.codes[part]))
+            demands = demands._replace(codes=np.ascontiguousarray(rows_at(demands.codes, part)))
         inner = np.unique(labels[part], return_inverse=True)[1].reshape(-1)
         held = ConstrainedSearch(ground, inner, demands, _after(self._seed), self._watch)
         ended = held.cycle(HARD, steps, until, hot)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.points.points import LossPoints, Points
+from kanon_sql.points.points import LossPoints, Points, rows_at
 
 STRETCH = 4.0
 """By how much squares of numbers are stretched to be like the numbers themselves."""
@@ -23,7 +23,7 @@ def embedded(points: Points, members: Any = slice(None)) -> Points:
         points: n records.
         members: int64, shape (m,); those that are wanted, all without it.
     """
-    numeric, codes = points.numeric[members], points.codes[members]
+    numeric, codes = rows_at(points.numeric, members), rows_at(points.codes, members)
     if not isinstance(points, LossPoints):
         return Points.of(numeric, codes, points.scale)
     cap = np.where(points.cap > 0.0, points.cap, 1.0)

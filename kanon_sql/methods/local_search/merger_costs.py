@@ -10,7 +10,7 @@ from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.methods.local_search.large_classes import LargeClasses, LargeCounts
 from kanon_sql.methods.local_search.outlines import Outlines
 from kanon_sql.points.by_label import label_order
-from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
+from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points, rows_at
 
 LOOKED = 256
 """Classes of which the growth is found at once: the others are looked at if theirs may be less."""
@@ -134,7 +134,7 @@ def _chained(codes: Any, width: Labels, labels: Labels, groups: int) -> _Chains:
     after = np.arange(1, len(labels) + 1)
     after[last] = -1
     starts = np.cumsum([0, *width.tolist()]).astype(np.int64)
-    return _Chains(order, np.ascontiguousarray(codes[order]), starts, first, last, after)
+    return _Chains(order, np.ascontiguousarray(rows_at(codes, order)), starts, first, last, after)
 
 
 class MergerCosts:

@@ -33,7 +33,7 @@ from kanon_sql.methods.search_steps import DESCENT, FEW, FIRST, LONGER
 from kanon_sql.points.by_label import label_order
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.numbering import number_by_first
-from kanon_sql.points.points import Floats, Labels, LossPoints, Points
+from kanon_sql.points.points import Floats, Labels, LossPoints, Points, rows_at
 from kanon_sql.search.nearest_lists import nearest_lists
 
 NEAR = 10
@@ -83,7 +83,7 @@ def _sites(points: Points, near: int, watch: Watch) -> DistinctPoints:
     columns = np.hstack([points.codes.astype(np.float64), points.numeric])
     # equal records side by side; in which order they are sorted does not matter
     order = np.lexsort(columns.T) if columns.shape[1] else np.arange(len(points))
-    ordered = columns[order]
+    ordered = rows_at(columns, order)
     fresh = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
     start = np.append(np.flatnonzero(fresh), len(points))
     firsts = order[start[:-1]]
