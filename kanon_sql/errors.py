@@ -55,12 +55,16 @@ LISTED = 20
 """So many names a hint lists; of more it lists those that are nearest."""
 
 
+NEAR = 0.6
+"""How like another a name must be (see difflib) to be taken for it misspelt."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The hint that follows a name that is not known: the nearest other one, or those there are.
     One that looks the same, as letters and accents can be put together in two ways, is spelled
     out."""
     by_lower = {candidate.lower(): candidate for candidate in known if candidate != name}
-    near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    near = get_close_matches(name.lower(), by_lower, n=1, cutoff=NEAR)
     for candidate in by_lower.values():
         if normalize("NFKC", candidate) == normalize("NFKC", name):
             return f"Did you mean {candidate!a}, which only looks the same?"

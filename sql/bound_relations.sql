@@ -4,6 +4,18 @@ WHEN system.main.json_extract_string(system.main.json_serialize_plan(${probe}), 
         AND coalesce(system.main.json_extract_string(system.main.json_serialize_plan(${probe}), '$$.name'), ${name}) = ${name}
     THEN system.main.error(${sentence})
 
+-- name: nearest_relation
+-- The hint that follows the name of a relation that there isn't: the one that DuckDB calls the nearest,
+-- if it is near, with the database and the schema that the name had.
+CASE WHEN system.main.damerau_levenshtein(system.main.lower(${name}),
+                  system.main.lower(system.main.regexp_extract(${other}, '[^.]+$$'))) <= ${near}
+             THEN system.main.regexp_replace(system.main.regexp_replace(
+                  ${other}, '^([^.]+)$$', ${qualified}), '^(.+)$$', ' Did you mean ''\1''?') END
+
+-- name: candidate
+-- The relation that DuckDB calls the nearest to a name that there isn't.
+system.main.regexp_extract(system.main.json_extract_string(system.main.json_serialize_plan(${probe}), '$$.candidates'), '^[^,]+')
+
 -- name: no_column
 -- The columns that the call names, one of which the relation doesn't have.
 WHEN system.main.json_extract_string(system.main.json_serialize_plan(${probe}), '$$.error_subtype') = 'COLUMN_NOT_FOUND'

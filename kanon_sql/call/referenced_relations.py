@@ -17,6 +17,9 @@ NEAR = 0.7
 """How like a kind's name a word must be (see difflib) to be taken for it misspelt."""
 
 
+CHECK = "Check its name."
+
+
 @dataclass(frozen=True)
 class ReferencedRelation:
     """A relation that a call names.
@@ -44,6 +47,16 @@ class ReferencedRelation:
         return not (is_file(self.name) and Path(self.name).exists())
 
     @property
+    def place(self) -> str:
+        """What qualifies the name, with a dot behind it, or nothing."""
+        return "".join(f"{part}." for part in self.relation.parts[:-1])
+
+    @property
+    def may_be_misspelt(self) -> bool:
+        """Whether the name of another relation may be meant."""
+        return self.sentence.endswith(CHECK)
+
+    @property
     def is_no_cte(self) -> bool:
         """Whether no CTE is meant, which only DuckDB could find: what is qualified or a file is
         none, and a CTE of levels may not have a name that is nearly a kind's."""
@@ -58,14 +71,14 @@ def _of_source(relation: Relation) -> ReferencedRelation:
     said = f"The relation {_told(relation)} is not a table, view, file or variable here."
     if is_file(relation.parts[-1]):
         return ReferencedRelation(relation, f"There is no file {_told(relation)}. Check the path.")
-    return ReferencedRelation(relation, f"{said} Check its name.")
+    return ReferencedRelation(relation, f"{said} {CHECK}")
 
 
 def _of_option(option: str, relation: Relation) -> ReferencedRelation:
     return ReferencedRelation(
         relation,
         f"{option} names {_told(relation)}, which is not a table, view, file or variable here. "
-        "Check its name.",
+        f"{CHECK}",
     )
 
 

@@ -7,11 +7,12 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 
 import duckdb
 
 from kanon_sql.call.referenced_relations import ReferencedRelation
-from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError, lacks_memory
+from kanon_sql.errors import NEAR, DataError, KanonError, OptionError, ReleaseError, lacks_memory
 from kanon_sql.jobs.job import STOPPED, raised
 from kanon_sql.output.faults import read_fault
 from kanon_sql.plan.macro_shadowing import COLLATED, FUNCTIONS, SHADOWED
@@ -64,6 +65,19 @@ def refused(error: duckdb.Error) -> BaseException:
     )
 
 
+def near_name(error: duckdb.Error, name: str) -> str:
+    """The hint that follows the name of a relation that there isn't, where DuckDB names one like
+    it; without the database or schema that the name had, that one gets it, too."""
+    found = re.search(r'^Did you mean "(.+)"\?$', str(error), re.MULTILINE)
+    if found is None:
+        return ""
+    place, dot, own = name.rpartition(".")
+    other = found[1].rpartition(".")[2]
+    if not get_close_matches(own.lower(), [other.lower()], cutoff=NEAR):
+        return ""
+    return f" Did you mean {found[1] if '.' in found[1] else place + dot + other!r}?"
+
+
 def was_pressed(error: BaseException) -> bool:
     """Whether an error of DuckDB's is a Ctrl-C that was raised below it, in a function of ours."""
     failed = INSIDE.search(str(error))
@@ -85,7 +99,8 @@ def refusals(missing: Callable[[], ReferencedRelation | None]) -> Iterator[None]
         sought = missing()
         said = str(error).partition("\n")[0].partition(": ")[2]
         if sought is not None:
-            raise OptionError(sought.sentence) from None
+            hint = near_name(error, sought.place + sought.name) if sought.may_be_misspelt else ""
+            raise OptionError(f"{sought.sentence}{hint}") from None
         if isinstance(error, duckdb.IOException) and not said.startswith("No files found"):
             raise DataError(UNREAD) from None  # a path may hold a value
         raise OptionError(said) from None

@@ -32,7 +32,7 @@ from kanon_sql.duckdb.frames import (
     table_of,
     way_back,
 )
-from kanon_sql.duckdb.refused import refusals, telling
+from kanon_sql.duckdb.refused import near_name, refusals, telling
 from kanon_sql.duckdb.register import close, register
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, lacks_memory
 from kanon_sql.hierarchies.kinds import KINDS as OF_HIERARCHIES
@@ -194,8 +194,9 @@ class Session:
                 "Give the path of a file, a frame, or the connection that has the table as con"
                 if self._own else "Check its name"
             )
+            hint = "" if self._own else near_name(error, name)
             return OptionError(f"The relation {name!r} is not a table, view or file here. "
-                               f"{advice}.")
+                               f"{advice}.{hint}")
         if isinstance(error, duckdb.IOException) and "No files found" in str(error):
             return OptionError(f"There is no file {name!r}. Check the path.")
         if isinstance(error, duckdb.IOException) and any(said in str(error) for said in REASONS):

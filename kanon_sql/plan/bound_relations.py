@@ -9,6 +9,9 @@ from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.names import literal, quoted
 from kanon_sql.sql import expression, statement
 
+LETTERS = 3
+"""A name is taken for another one misspelt if at most one of so many of its letters is wrong."""
+
 
 def resolved_sql(
     text: str, unsure: Sequence[ReferencedRelation], columns: ReferencedColumns | None = None
@@ -23,20 +26,30 @@ def resolved_sql(
         unsure: the relations that may not exist, and are no CTEs.
         columns: the columns that may not exist, of a relation that is no CTE.
     """
-    missing = [
-        "    " + expression(
-            "bound_relations.missing",
-            probe=literal(f"SELECT 1 FROM {sought.relation.sql}"),
-            name=literal(sought.name),
-            sentence=literal(sought.sentence),
-        )
-        for sought in unsure
-    ]
+    missing = ["    " + _without_relation(sought) for sought in unsure]
     if columns is not None:
         missing.append("    " + _without_columns(columns))
     if not missing:
         return text
     return statement("bound_relations.call", missing="\n".join(missing), text=literal(text))
+
+
+def _without_relation(sought: ReferencedRelation) -> str:
+    """SQL of what is said of a relation that there isn't."""
+    probe, sentence = literal(f"SELECT 1 FROM {sought.relation.sql}"), literal(sought.sentence)
+    if sought.may_be_misspelt:
+        place = sought.place.replace("\\", "\\\\")
+        hint = expression(
+            "bound_relations.nearest_relation",
+            name=literal(sought.name),
+            other=expression("bound_relations.candidate", probe=probe),
+            near=len(sought.name) // LETTERS,
+            qualified=literal(rf"{place}\1"),
+        )
+        sentence = f"system.main.concat({sentence}, {hint})"
+    return expression(
+        "bound_relations.missing", probe=probe, name=literal(sought.name), sentence=sentence
+    )
 
 
 def _without_columns(columns: ReferencedColumns) -> str:

@@ -146,3 +146,21 @@ def test_what_is_no_open_connection() -> None:
     con.close()
     with pytest.raises(kanon_sql.OptionError, match=r"^con is closed\. Give an open connection"):
         kanon_sql.anonymize({"a": [1, 2]}, k=2, con=con)
+
+
+@pytest.mark.parametrize(("name", "hint"), {
+    "patiens": " Did you mean 'patients'?",
+    "memory.main.patiens": " Did you mean 'memory.main.patients'?",
+    "people": "",
+}.items())
+def test_a_misspelt_relation_gets_the_nearest_one(con: Connection, name: str, hint: str) -> None:
+    with pytest.raises(kanon_sql.OptionError) as refused:
+        kanon_sql.anonymize(name, con=con, **CALL)
+    assert str(refused.value) == (
+        f"The relation {name!r} is not a table, view or file here. Check its name.{hint}"
+    )
+
+
+def test_a_misspelt_relation_of_an_option_gets_the_nearest_one(con: Connection) -> None:
+    with pytest.raises(kanon_sql.OptionError, match=r"Did you mean 'main\.patients'\?$"):
+        kanon_sql.anonymize_audit("patients", con=con, release="main.patiens", **CALL)

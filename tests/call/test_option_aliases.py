@@ -122,6 +122,11 @@ MISSING = {
     f"anonymize('s.nobody', {CALL})": f"The relation 's.nobody' {HERE}",
     f"anonymize_metrics('main.nobody', detail=true, {CALL})": f"The relation 'main.nobody' {HERE}",
     "k_anonymity('memory.main.nobody')": f"The relation 'memory.main.nobody' {HERE}",
+    f"anonymize('main.patiens', {CALL})":
+        f"The relation 'main.patiens' {HERE} Did you mean 'main.patients'?",
+    "anonymize_audit('patients', release='memory.main.Patientss')":
+        f"release names 'memory.main.Patientss', which {HERE} Did you mean "
+        "'memory.main.patients'?",
     f"anonymize('nobody.parquet', {CALL})": "There is no file 'nobody.parquet'. Check the path.",
     f"anonymize('no*.parquet', {CALL})": "There is no file 'no*.parquet'. Check the path.",
     "hierarchy('main.nobody', 'age', kind='bins')": f"The relation 'main.nobody' {HERE}",
