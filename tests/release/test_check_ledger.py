@@ -62,6 +62,17 @@ def test_what_is_left_out_is_no_entry(con: Connection) -> None:
     assert {entry[0] for entry in entries} == {1}
 
 
+@pytest.mark.parametrize("attacker", ["knows_presence", "knows_absence"])
+def test_a_class_of_few_is_no_entry_though_another_publishes_the_same(
+    con: Connection, attacker: str
+) -> None:
+    """What is released has k rows of each combination, and the ledger tells the classes apart."""
+    con.execute("UPDATE people SET a = 1 WHERE id < 4")
+    found = refusal(con, ENTRY.also(attacker=attacker), Given([1, 1, 1, 3, 2, 2, 2, 2]))
+    assert "an anonymity set of 1, below k = 2" in found
+    assert refusal(con, ENTRY.also(attacker=attacker), Given([1, 1, 3, 3, 2, 2, 2, 2])) == ""
+
+
 STAY: list[tuple[str, list[int | None], str]] = [
     ("knows_presence", [*FIRST], ""),
     ("knows_presence", [1, 1, -1, -1, 2, 2, 2, 2], ""),
