@@ -225,6 +225,42 @@ def test_a_ledger_of_two_releases_tells_what_was_asked_last(con: Connection) -> 
     assert "another form" in refusal(con, ON.also(ledger="longer"), Given(FIRST))
 
 
+def test_the_least_k_of_all_releases_is_that_of_the_ledger(con: Connection) -> None:
+    """The two of class 1 have each other, as the first release asks, and the second, which asks for
+    more, doesn't show them."""
+    query = labelled_sql(con, ENTRY, Given([1, 1, 2, 2, 2, 2, 2, 2]))
+    con.execute(f"CREATE OR REPLACE TABLE releases AS {query}")
+    second = told('"k":2', '"k":3')
+    con.execute("CREATE OR REPLACE TABLE longer AS FROM releases UNION ALL "
+                f"SELECT * REPLACE (2 AS release) FROM ({second}) WHERE class = 2")
+    longer = ON.also(ledger="longer", k=3)
+    assert refusal(con, longer, Given([-1, -1, 2, 2, 2, 2, 2, 2])) == ""
+    assert "was made with a larger k than 2" in refusal(con, longer.also(k=2), Given(FIRST))
+
+
+def test_the_order_in_which_options_are_written_is_no_other_form(con: Connection) -> None:
+    con.execute("CREATE OR REPLACE TABLE wide AS SELECT *, a AS b FROM people")
+    wide = ENTRY.also(quasi_identifiers=["a", "b"], representation={"a": "median", "b": "bounds"})
+    query = labelled_sql(con, replace(wide, relation="wide"), Given(FIRST))
+    con.execute(f"CREATE OR REPLACE TABLE releases AS {query}")
+    on = replace(ON, relation="wide").also(quasi_identifiers=["a", "b"])
+    turned = on.also(representation={"b": "bounds", "a": "median"})
+    assert refusal(con, turned, Given(FIRST)) == ""
+    other = on.also(representation={"b": "median", "a": "bounds"})
+    assert "publish in another form" in refusal(con, other, Given(FIRST))
+
+
+def test_why_each_row_is_not_shown(con: Connection) -> None:
+    fill(con, nulls="suppress")
+    con.execute("UPDATE people SET a = CASE WHEN id > 0 THEN a + 20 END WHERE id < 2")
+    con.execute("INSERT INTO people VALUES (20, NULL, 'Flu'), (21, 3, 'Flu'), (22, 3, 'Flu')")
+    call = replace(ON, name="suppressed_rows").also(nulls="suppress")
+    labels = [None, -1, 1, 1, 2, 2, 2, -1, None, 1, -1]
+    assert released(con, call, Given(labels, counted=9)) == [
+        (1, "suppressed"), (11, "waiting"), (2, "stale"), (8, "withheld"), (9, "suppressed"),
+    ]
+
+
 def test_a_person_with_two_rows_is_refused(con: Connection) -> None:
     fill(con)
     con.execute("INSERT INTO people FROM people WHERE id = 3")
