@@ -70,6 +70,11 @@ def test_a_row_of_nobody_is_refused_unless_it_is_left_out(con: Connection, call:
     assert "is NULL in rows that would be released" in refusal(con, of_some, Given(SOUND))
 
 
+def test_a_row_without_a_label_is_lost_and_not_in_another_class(con: Connection) -> None:
+    found = refusal(con, TOGETHER, Given([0, 0, 0, None, 0, 0, 1, 1, 1, 1, 1]))
+    assert "it has 10 rows of 11 to be released" in found
+
+
 def test_classes_that_release_the_same_are_one_crowd(con: Connection) -> None:
     same = "SELECT __kanon_class, 1 AS age FROM ({})"
     labels: list[Any] = [0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2]
@@ -107,6 +112,14 @@ def test_every_figure_of_persons(con: Connection) -> None:
     assert counts(con, APART, some) == (6, 5, 3, 8, 2, 3, 8 / 5, 0)
 
 
+def test_every_figure_of_persons_in_several_parts(con: Connection) -> None:
+    con.execute("CREATE OR REPLACE TABLE sites AS SELECT *, age % 2 AS site FROM visits")
+    call = Asked("anonymize", "sites", TOGETHER.options).also(within=["site"])
+    # a is left out in both parts, b in one
+    labels = [-1, -1, -1, -1, 0, -1, 0, 1, 0, 1, 0]
+    assert counts(con, call, labels) == (6, 5, 2, 9, 2, 2, 6 / 5, 0)
+
+
 LIMITED = TOGETHER.also(max_average_risk=0.25)
 
 
@@ -115,6 +128,11 @@ LIMITED = TOGETHER.also(max_average_risk=0.25)
     (LIMITED, SOUND, "average"),
     (LIMITED.also(max_average_risk=0.34), SOUND, ""),
     (LIMITED, [0] * 11, ""),
+    # a is in both classes, and one of six persons
+    (LIMITED.also(max_average_risk=0.3, entity_rows="apart"),
+     [0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1], "average"),
+    (LIMITED.also(max_average_risk=0.34, entity_rows="apart"),
+     [0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1], ""),
 ])
 def test_the_mean_risk_counts_persons(
     con: Connection, call: Asked, labels: list[int], said: str
@@ -152,3 +170,6 @@ def test_every_figure_that_the_audit_tells_of_persons(con: Connection) -> None:
     con.execute("DELETE FROM out WHERE age = 2 OR who = 'b'")
     row = con.execute(f"SELECT {names} FROM {audit.format('out')}").fetchone()
     assert row == (3, 4, 1, 1, 1, 1, 1, 1.0)
+    con.execute("CREATE OR REPLACE TABLE nobody AS FROM out LIMIT 0")
+    row = con.execute(f"SELECT {names} FROM {audit.format('nobody')}").fetchone()
+    assert row == (0, 0, None, None, 0, 0, 0, None)
