@@ -62,6 +62,12 @@ def test_persons_are_counted_and_not_rows(
     assert bool(found) is bool(said)
 
 
+def test_where_nothing_is_released_no_class_has_enough_persons(con: Connection) -> None:
+    # a refusal whose figure is NULL is one
+    found = refusal(con, TOGETHER.also(suppress=1), Given([-1] * 11))
+    assert "a check failed. Nothing was released" in found
+
+
 @pytest.mark.parametrize("call", [TOGETHER, APART])
 def test_a_row_of_nobody_is_refused_unless_it_is_left_out(con: Connection, call: Asked) -> None:
     con.execute("CREATE OR REPLACE TABLE several AS SELECT * REPLACE "
@@ -112,12 +118,25 @@ def test_every_figure_of_persons(con: Connection) -> None:
     assert counts(con, APART, some) == (6, 5, 3, 8, 2, 3, 8 / 5, 0)
 
 
-def test_every_figure_of_persons_in_several_parts(con: Connection) -> None:
+@pytest.fixture
+def in_parts(con: Connection) -> Asked:
+    """Of a, b and c some rows are in one part, and some in the other."""
     con.execute("CREATE OR REPLACE TABLE sites AS SELECT *, age % 2 AS site FROM visits")
-    call = Asked("anonymize", "sites", TOGETHER.options).also(within=["site"])
+    return Asked("anonymize", "sites", TOGETHER.options).also(within=["site"])
+
+
+def test_whoever_is_in_several_parts_is_in_one_class_of_each(
+    con: Connection, in_parts: Asked
+) -> None:
+    assert refusal(con, in_parts, Given([0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0])) == ""
+    found = refusal(con, in_parts, Given([0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2]))
+    assert "1 times rows of a person are in another class" in found
+
+
+def test_every_figure_of_persons_in_several_parts(con: Connection, in_parts: Asked) -> None:
     # a is left out in both parts, b in one
     labels = [-1, -1, -1, -1, 0, -1, 0, 1, 0, 1, 0]
-    assert counts(con, call, labels) == (6, 5, 2, 9, 2, 2, 6 / 5, 0)
+    assert counts(con, in_parts, labels) == (6, 5, 2, 9, 2, 2, 6 / 5, 0)
 
 
 LIMITED = TOGETHER.also(max_average_risk=0.25)
