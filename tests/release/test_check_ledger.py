@@ -73,6 +73,11 @@ def test_a_class_of_few_is_no_entry_though_another_publishes_the_same(
     assert refusal(con, ENTRY.also(attacker=attacker), Given([1, 1, 3, 3, 2, 2, 2, 2])) == ""
 
 
+def test_the_class_0_is_one_as_any_other(con: Connection) -> None:
+    entries = con.execute(labelled_sql(con, ENTRY, Given([0, 0, 0, 0, 1, 1, 1, 1]))).fetchall()
+    assert sorted((entry[1], entry[2]) for entry in entries) == [(i, i // 4) for i in range(8)]
+
+
 STAY: list[tuple[str, list[int | None], str]] = [
     ("knows_presence", [*FIRST], ""),
     ("knows_presence", [1, 1, -1, -1, 2, 2, 2, 2], ""),
@@ -157,6 +162,46 @@ def test_who_came_later_is_no_cover_from_an_attacker_who_knows_absence(
     con.execute("INSERT INTO people SELECT 10 + i, 2 + i, 'Gout' FROM range(2) AS r(i)")
     found = refusal(con, ON.also(l=2, attacker=attacker), Given([*FIRST, 1, 1]))
     assert ("privacy models" not in found) is kept
+
+
+def after(
+    con: Connection, sick: str, first: list[int], second: list[int], **asked: Any
+) -> str:
+    """What refuses a second release of persons, each with a letter that says the disease, a dash
+    where none is known."""
+    con.execute(f"""
+        CREATE OR REPLACE TABLE people AS
+        SELECT i AS id, 10 * (i // 4) + i % 4 AS a, nullif('{sick}'[i + 1], '-') AS disease
+        FROM range({len(sick)}) AS r(i)
+    """)
+    query = labelled_sql(con, ENTRY.also(**asked), Given(first))
+    con.execute(f"CREATE OR REPLACE TABLE releases AS {query}")
+    return refusal(con, ON.also(**asked), Given(second))
+
+
+def test_a_crowd_has_no_more_of_what_is_not_known_than_all_have(con: Connection) -> None:
+    """Three of whom two lack a disease go from one class to the other: a crowd of their own. Of all
+    one third lack it."""
+    sick, first = 2 * "--F--FFFFFFF", [1] * 12 + [2] * 12
+    asked: dict[str, Any] = {"t": 0.3, "closeness": "equal"}
+    assert after(con, sick, first, first, **asked) == ""
+    found = after(con, sick, first, [2, 2, 2, *first[3:]], **asked)
+    assert "doesn't keep the privacy models" in found
+    assert after(con, sick, first, [2, 2, 2, *first[3:]], t=0.34, closeness="equal") == ""
+
+
+@pytest.mark.parametrize(("asked", "kept"), [
+    ({"l": 2}, True), ({"t": 0.2}, False), ({"l": 2, "t": 0.2}, False),
+    ({"alpha": 0.75}, True), ({"alpha": 0.74}, False),
+])
+def test_a_crowd_keeps_every_model(
+    con: Connection, asked: dict[str, Any], kept: bool
+) -> None:
+    """Both classes are half and half, and of four who were together before, three are alike."""
+    second = [1, 1, 1, 2, 1, 2, 2, 2, 1, 2, 2, 2, 1, 1, 1, 2]
+    found = after(con, 2 * "FFFFCCCC", [1] * 8 + [2] * 8, second, **asked)
+    assert ("doesn't keep the privacy models" in found) is not kept
+    assert bool(found) is not kept
 
 
 def changed(column: str, to: str) -> str:
