@@ -123,6 +123,14 @@ def test_a_class_that_goes_on_publishes_what_it_published(con: Connection) -> No
     assert sorted(row[0] for row in rows) == [1, 1, 4, 4, 11, 11, 11, 11]
 
 
+@pytest.mark.parametrize("stays", [1, 2])
+def test_a_class_that_nobody_is_in_any_more_has_no_number(con: Connection, stays: int) -> None:
+    fill(con)
+    rows = released(con, ON.also(class_id=True), Given([stays] * 8))
+    assert {row[-1] for row in rows} == {1}
+    assert {row[0] for row in rows} == {10 * stays - 9}
+
+
 def test_values_of_another_type_are_not_mixed_with_published_ones(con: Connection) -> None:
     fill(con)
     con.execute("""CREATE OR REPLACE TABLE releases AS
@@ -202,6 +210,29 @@ def test_a_crowd_keeps_every_model(
     found = after(con, 2 * "FFFFCCCC", [1] * 8 + [2] * 8, second, **asked)
     assert ("doesn't keep the privacy models" in found) is not kept
     assert bool(found) is not kept
+
+
+def test_whoever_is_not_shown_has_no_crowd_in_this_release(con: Connection) -> None:
+    """Ten persons are in the first release, five of them in the second, and five in the third, two
+    in both; the fourth shows these eight, and two more. All crowds of theirs keep alpha. The eight
+    together don't, who are alike only to the two that were in the first release alone."""
+    sick, asked = "ABAABAABABBB", {"alpha": 0.6}
+    con.execute(f"""
+        CREATE OR REPLACE TABLE everybody AS
+        SELECT i AS id, i AS a, '{sick}'[i + 1] AS disease FROM range(12) AS r(i)
+    """)
+    con.execute("CREATE OR REPLACE TABLE people AS FROM everybody WHERE id < 10")
+    query = labelled_sql(con, ENTRY.also(**asked), Given([1] * 10))
+    con.execute(f"CREATE OR REPLACE TABLE releases AS {query}")
+    con.execute("""CREATE OR REPLACE TABLE longer AS FROM releases UNION ALL
+        SELECT * REPLACE (2 AS release) FROM releases WHERE entity < 5 UNION ALL
+        SELECT * REPLACE (3 AS release) FROM releases WHERE entity < 2 OR entity IN (5, 6, 7)""")
+    con.execute("CREATE OR REPLACE TABLE people AS FROM everybody")
+    on = ON.also(ledger="longer", **asked)
+    assert refusal(con, on, Given([*[1] * 8, -1, -1, 1, 1])) == ""
+    # who is shown again has them all for a crowd
+    found = refusal(con, on, Given([*[1] * 9, -1, 1, 1]))
+    assert "doesn't keep the privacy models" in found
 
 
 def changed(column: str, to: str) -> str:
@@ -304,6 +335,23 @@ def test_why_each_row_is_not_shown(con: Connection) -> None:
     assert released(con, call, Given(labels, counted=9)) == [
         (1, "suppressed"), (11, "waiting"), (2, "stale"), (8, "withheld"), (9, "suppressed"),
     ]
+
+
+def test_a_release_follows_the_last_one(con: Connection) -> None:
+    fill(con)
+    con.execute("CREATE OR REPLACE TABLE longer AS FROM releases UNION ALL "
+                "SELECT * REPLACE (2 AS release) FROM releases")
+    entries = con.execute(labelled_sql(con, ENTRY.also(ledger="longer"), Given(FIRST))).fetchall()
+    assert {entry[0] for entry in entries} == {3}
+
+
+def test_one_release_of_two_sets_of_options_is_enough(con: Connection) -> None:
+    fill(con)
+    second = changed("options", "replace(options, '\"headroom\":0', '\"headroom\":3')")
+    con.execute("CREATE OR REPLACE TABLE longer AS FROM releases UNION ALL "
+                f"SELECT * REPLACE (2 AS release) FROM ({second})")
+    found = refusal(con, ON.also(ledger="longer"), Given(FIRST))
+    assert "has a release with two sets of options" in found
 
 
 def test_a_person_with_two_rows_is_refused(con: Connection) -> None:
