@@ -354,6 +354,14 @@ def test_one_release_of_two_sets_of_options_is_enough(con: Connection) -> None:
     assert "has a release with two sets of options" in found
 
 
+def test_without_a_ledger_nobody_is_followed(con: Connection) -> None:
+    """A class of one person may be among others that release the same values."""
+    con.execute("UPDATE people SET a = 1 WHERE id < 4")
+    plain = {name: value for name, value in ENTRY.options.items() if name != "entity"}
+    call = Asked("anonymize", "people", {**plain, "others": "drop"})
+    assert len(released(con, call, Given([1, 1, 1, 3, 2, 2, 2, 2]))) == 8
+
+
 def test_a_person_with_two_rows_is_refused(con: Connection) -> None:
     fill(con)
     con.execute("INSERT INTO people FROM people WHERE id = 3")
