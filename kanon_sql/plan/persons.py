@@ -115,7 +115,7 @@ def persons_lacking(call: GroupingCall) -> str:
     return expression("persons.lacking", entity=quoted(call.roles.entity))
 
 
-def refusals_of_persons(call: GroupingCall, joins: bool = False) -> str:
+def refusals_of_persons(call: GroupingCall, joins: bool) -> str:
     """What refuses a release that has not what it promises of persons, one WHEN for each.
 
     ``joins``: whether its rows are among others in their classes, which are counted elsewhere.

@@ -85,6 +85,9 @@ def test_without_k_it_tells_the_crowds_alone(con: duckdb.DuckDBPyConnection) -> 
     assert (found["presence_anonymity_set_min"], found["absence_anonymity_set_min"]) == (3, 3)
     assert found["k_requested"] is None
     assert found["presence_persons_below_k"] is found["keeps_presence"] is None
+    # nor that a ledger with a row twice keeps nothing
+    found = check(con, [*SOUND, (2, "a", 1)])
+    assert found["keeps_presence"] is found["keeps_absence"] is None
 
 
 def test_what_it_refuses(con: duckdb.DuckDBPyConnection) -> None:

@@ -64,7 +64,8 @@ TARGETS: dict[str, Target] = {
     "ledger": Target(
         ("sql/ledger.sql", "kanon_sql/plan/ledger.py"),
         ("ledger/test_ledger_check.py", "release/test_check_ledger.py",
-         "release/test_ledger_refusals.py", "release/test_ledger.py"),
+         "release/test_ledger_refusals.py", "release/test_ledger.py",
+         "files/test_ledger_refusals.py"),
     ),
     "manifest": Target(
         ("kanon_sql/api/verify.py", "kanon_sql/api/verification.py", "kanon_sql/plan/manifest.py",

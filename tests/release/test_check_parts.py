@@ -21,6 +21,11 @@ con = registered(
               [i + 1] AS day,
               10 * i AS age, 'p' || [0, 1, 2, 3, 0, 1, 1, 0, 0, 2, 3, 3][i + 1] AS who
        FROM range(12) AS r(i)""",
+    # one part, in which p0 has three rows, p1 and p5 two; most ages are alike
+    """CREATE TABLE often AS
+       SELECT 'mon' AS day, [10, 10, 10, 10, 10, 50, 60, 70, 90, 90][i + 1] AS age,
+              'p' || [0, 1, 0, 1, 0, 2, 3, 4, 5, 5][i + 1] AS who
+       FROM range(10) AS r(i)""",
 )
 
 PARTS = Asked("anonymize", "t", {
@@ -39,10 +44,10 @@ def stage(
     return con.execute(f"{head}\nSELECT {columns} FROM {name}").fetchall()
 
 
-def parts(con: Connection, **options: Any) -> list[tuple[Any, ...]]:
+def parts(con: Connection, table: str = "t", **options: Any) -> list[tuple[Any, ...]]:
     """Each part: its value, its number, whether it is small and put together, rows, persons."""
     found = stage(
-        con, PARTS.also(**options), "__kanon_parts",
+        con, Asked("anonymize", table, PARTS.options).also(**options), "__kanon_parts",
         '__kanon_of_0, number, small, joined, "rows", persons',
     )
     return sorted(found, key=lambda row: -row[4] if row[0] != "wed" else -1.5)
@@ -53,6 +58,11 @@ def test_parts_are_numbered_in_the_order_of_their_values(con: Connection) -> Non
         ("mon", 1, False, False, 4, None), ("tue", 3, False, False, 3, None),
         ("thu", 2, False, False, 2, None), ("wed", 4, False, False, 2, None),
         (None, -1, True, False, 1, None),
+    ]
+    assert parts(con, small_parts="error") == [
+        ("mon", 1, False, False, 4, None), ("tue", 3, False, False, 3, None),
+        ("thu", 2, False, False, 2, None), ("wed", 4, False, False, 2, None),
+        (None, 5, True, False, 1, None),
     ]
 
 
@@ -83,6 +93,28 @@ def test_small_parts_are_put_together_until_they_are_enough(
     assert {row[0] for row in found if row[1] == 0} == joined
 
 
+def test_a_small_part_may_have_no_person_that_the_others_lack(con: Connection) -> None:
+    con.execute("""CREATE OR REPLACE TABLE shared AS
+        SELECT split_part(pair, ' ', 1) AS day, split_part(pair, ' ', 2) AS who, 1 AS age
+        FROM (SELECT unnest(['a p0', 'b p1', 'c p2', 'd p0', 'd p1', 'e p0', 'e p1', 'e p2',
+                             'e p3']) AS pair)""")
+    found = parts(con, "shared", small_parts="join", entity="who", k=3)
+    # d, which is small, adds nobody to a, b and c, and e isn't needed
+    assert {row[0] for row in found if row[3]} == {"a", "b", "c", "d"}
+
+
+def test_a_part_has_the_values_of_joined_ones_where_all_its_columns_have(con: Connection) -> None:
+    con.execute("""CREATE OR REPLACE TABLE sites AS
+        SELECT split_part(pair, ' ', 1) AS day, split_part(pair, ' ', 2) AS site, 1 AS age
+        FROM (SELECT unnest(['a b', 'c d', 'c d', '* *', '* *', '* *', '* f', '* f', '* f', '* f',
+                             'g *', 'g *', 'g *', 'g *']) AS pair)""")
+    call = Asked("anonymize", "sites", PARTS.options).also(
+        within=["day", "site"], small_parts="join"
+    )
+    found = stage(con, call, "__kanon_parts", "__kanon_of_0, __kanon_of_1, joined")
+    assert {row[:2] for row in found if row[2]} == {("a", "b"), ("*", "*")}
+
+
 @pytest.mark.parametrize(("call", "said"), [
     (PARTS.also(small_parts="error", suppress=0), "too small: 1 of 5, with 1 rows in all"),
     (PARTS.also(small_parts="error", suppress=0, k=3), "too small: 3 of 5, with 5 rows in all"),
@@ -101,6 +133,13 @@ def test_a_class_lies_in_one_part(con: Connection) -> None:
     # the part that is left out comes out by no class
     with_small: list[Any] = [*SOUND[:11], 3]
     assert "1 rows are in a class of another part" in refusal(con, PARTS, Given(with_small))
+    alone: list[Any] = [*SOUND[:11], 4]
+    assert "1 rows are in a class of another part" in refusal(con, PARTS, Given(alone))
+
+
+def test_a_class_that_is_lost_is_none_of_another_part(con: Connection) -> None:
+    lost = Given(SOUND, classes="FROM ({}) WHERE __kanon_class <> 1")
+    assert "it has 8 rows of 11 to be released" in refusal(con, PARTS, lost)
 
 
 @pytest.mark.parametrize(("options", "labels", "said"), [
@@ -127,6 +166,16 @@ def test_what_is_left_out_is_counted_in_each_part(
     assert bool(found) is bool(said)
 
 
+@pytest.mark.parametrize(("share", "said"), [(0.2, ""), (0.16, "leaves out more persons")])
+def test_a_person_is_left_out_once_of_a_part_whatever_rows_there_are(
+    con: Connection, share: float, said: str
+) -> None:
+    call = Asked("anonymize", "often", PARTS.options).also(entity="who", suppress=share)
+    found = refusal(con, call, Given([0, 0, 0, 0, 0, 1, 1, 1, -1, -1]))
+    assert said in found
+    assert bool(found) is bool(said)
+
+
 def test_every_figure_of_what_is_left(con: Connection) -> None:
     found = stage(
         con, PARTS.also(entity="who"), "__kanon_left", 'part, "rows", "out", persons, persons_out'
@@ -146,22 +195,24 @@ def test_a_model_holds_each_part_against_its_own_rows(con: Connection) -> None:
     assert "don't keep" in refusal(con, call, Given(two))
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    ({}, "Each has fewer than 2 rows."),
-    ({"entity": "who"}, "Each has fewer than 2 persons."),
-    ({"entity": "who", "k": 3}, "Each has fewer than 3 persons."),
-    ({"entity": "who", "entity_rows": "apart"}, "Each has fewer than 2 persons."),
-    ({"sensitive": ["disease"], "l": 3}, "Each has fewer than 3 rows."),
-    ({"sensitive": ["disease"], "l": 3, "entity": "who"}, "Each has fewer than 3 persons."),
-    ({"sensitive": ["disease"], "l": 3, "entity": "who", "entity_rows": "apart"},
-     "Each has fewer than 2 persons, or than 3 rows."),
+@pytest.mark.parametrize(("options", "small", "said"), [
+    ({}, 1, "2 rows."),
+    ({"entity": "who"}, 2, "2 persons."),
+    ({"entity": "who", "k": 3}, 4, "3 persons."),
+    ({"entity": "who", "entity_rows": "apart"}, 2, "2 persons."),
+    ({"sensitive": ["disease"], "l": 3}, 3, "3 rows."),
+    ({"sensitive": ["disease"], "l": 3, "entity": "who"}, 4, "3 persons."),
+    ({"sensitive": ["disease"], "l": 3, "entity": "who", "entity_rows": "apart"}, 3,
+     "2 persons, or than 3 rows."),
 ])
 def test_a_part_that_is_too_small_is_told_by_what_it_lacks(
-    con: Connection, options: dict[str, Any], said: str
+    con: Connection, options: dict[str, Any], small: int, said: str
 ) -> None:
     con.execute("CREATE OR REPLACE TABLE sick AS SELECT *, 'd' || who AS disease FROM t")
     call = Asked("anonymize", "sick", PARTS.options).also(small_parts="error", suppress=0)
-    assert said in refusal(con, call.also(**options), Given(SOUND))
+    found = refusal(con, call.also(**options), Given(SOUND))
+    assert f"too small: {small} of 5, with" in found
+    assert f"Each has fewer than {said}" in found
 
 
 def test_every_figure_of_the_persons_of_a_part(con: Connection) -> None:
@@ -177,4 +228,35 @@ def test_every_figure_of_the_persons_of_a_part(con: Connection) -> None:
     # mon lacks p3; tue has p0 once and p1 twice; wed has p0 alone, and is too small
     assert sorted(found)[1:] == [
         (1, 3, 3, 1, 3, 1, 1.0), (2, 2, 2, 0, 2, 1, 1.0), (3, 2, 2, 0, 2, 2, 1.5),
+    ]
+
+
+def test_a_person_counts_once_in_a_part_whatever_rows_and_classes_there_are(
+    con: Connection,
+) -> None:
+    """Two classes that release the same values, of p0 and p1 both, and rows that are left out."""
+    call = Asked("anonymize_metrics", "often", PARTS.options).also(
+        entity="who", entity_rows="apart", by_part=True
+    )
+    found = stage(
+        con, call, "__kanon_persons_of",
+        "part, came, coming, left_out, fewest, most_rows, mean_rows",
+        Given([0, 0, 1, 1, -1, 2, 2, 2, -1, -1]),
+    )
+    assert found == [(1, 5, 5, 2, 2, 2, 1.4)]
+
+
+def test_a_part_of_which_nothing_comes_out_has_persons_that_are_left_out(con: Connection) -> None:
+    call = Asked("anonymize_metrics", "t", PARTS.options).also(
+        entity="who", suppress=1, by_part=True
+    )
+    labels: list[Any] = [0, 0, 0, 0, -1, -1, -1, -1, -1, 3, 3, -1]
+    assert refusal(con, PARTS.also(entity="who", suppress=1), Given(labels)) == ""
+    found = stage(
+        con, call, "__kanon_persons_of", "part, came, coming, left_out, fewest, most_rows",
+        Given(labels),
+    )
+    assert sorted(found, key=lambda row: row[0]) == [
+        (-1, 0, 0, 2, None, None), (1, 4, 4, 0, 4, 1), (2, 2, 2, 0, 2, 1),
+        (3, 0, 0, 2, None, None),
     ]

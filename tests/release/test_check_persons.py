@@ -62,12 +62,23 @@ def test_persons_are_counted_and_not_rows(
     assert bool(found) is bool(said)
 
 
+def test_where_nothing_is_released_no_class_has_enough_persons(con: Connection) -> None:
+    # a refusal whose figure is NULL is one
+    found = refusal(con, TOGETHER.also(suppress=1), Given([-1] * 11))
+    assert "a check failed. Nothing was released" in found
+
+
 @pytest.mark.parametrize("call", [TOGETHER, APART])
 def test_a_row_of_nobody_is_refused_unless_it_is_left_out(con: Connection, call: Asked) -> None:
     con.execute("CREATE OR REPLACE TABLE several AS SELECT * REPLACE "
                 "(nullif(who, 'f') AS who) FROM visits")
     of_some = Asked(call.name, "several", call.options)
     assert "is NULL in rows that would be released" in refusal(con, of_some, Given(SOUND))
+
+
+def test_a_row_without_a_label_is_lost_and_not_in_another_class(con: Connection) -> None:
+    found = refusal(con, TOGETHER, Given([0, 0, 0, None, 0, 0, 1, 1, 1, 1, 1]))
+    assert "it has 10 rows of 11 to be released" in found
 
 
 def test_classes_that_release_the_same_are_one_crowd(con: Connection) -> None:
@@ -107,6 +118,27 @@ def test_every_figure_of_persons(con: Connection) -> None:
     assert counts(con, APART, some) == (6, 5, 3, 8, 2, 3, 8 / 5, 0)
 
 
+@pytest.fixture
+def in_parts(con: Connection) -> Asked:
+    """Of a, b and c some rows are in one part, and some in the other."""
+    con.execute("CREATE OR REPLACE TABLE sites AS SELECT *, age % 2 AS site FROM visits")
+    return Asked("anonymize", "sites", TOGETHER.options).also(within=["site"])
+
+
+def test_whoever_is_in_several_parts_is_in_one_class_of_each(
+    con: Connection, in_parts: Asked
+) -> None:
+    assert refusal(con, in_parts, Given([0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0])) == ""
+    found = refusal(con, in_parts, Given([0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2]))
+    assert "1 times rows of a person are in another class" in found
+
+
+def test_every_figure_of_persons_in_several_parts(con: Connection, in_parts: Asked) -> None:
+    # a is left out in both parts, b in one
+    labels = [-1, -1, -1, -1, 0, -1, 0, 1, 0, 1, 0]
+    assert counts(con, in_parts, labels) == (6, 5, 2, 9, 2, 2, 6 / 5, 0)
+
+
 LIMITED = TOGETHER.also(max_average_risk=0.25)
 
 
@@ -115,6 +147,11 @@ LIMITED = TOGETHER.also(max_average_risk=0.25)
     (LIMITED, SOUND, "average"),
     (LIMITED.also(max_average_risk=0.34), SOUND, ""),
     (LIMITED, [0] * 11, ""),
+    # a is in both classes, and one of six persons
+    (LIMITED.also(max_average_risk=0.3, entity_rows="apart"),
+     [0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1], "average"),
+    (LIMITED.also(max_average_risk=0.34, entity_rows="apart"),
+     [0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1], ""),
 ])
 def test_the_mean_risk_counts_persons(
     con: Connection, call: Asked, labels: list[int], said: str
@@ -152,3 +189,6 @@ def test_every_figure_that_the_audit_tells_of_persons(con: Connection) -> None:
     con.execute("DELETE FROM out WHERE age = 2 OR who = 'b'")
     row = con.execute(f"SELECT {names} FROM {audit.format('out')}").fetchone()
     assert row == (3, 4, 1, 1, 1, 1, 1, 1.0)
+    con.execute("CREATE OR REPLACE TABLE nobody AS FROM out LIMIT 0")
+    row = con.execute(f"SELECT {names} FROM {audit.format('nobody')}").fetchone()
+    assert row == (0, 0, None, None, 0, 0, 0, None)

@@ -243,6 +243,23 @@ def test_newcomers_join_only_what_covers_them(con: duckdb.DuckDBPyConnection, fo
     assert strange == []
 
 
+@pytest.mark.parametrize(("form", "joining"), [
+    ("'centroid'", 1), ("'bounds'", 1), ("{'zip': 'bounds', '*': 'centroid'}", 0),
+])
+def test_newcomers_join_no_class_that_publishes_points_and_sets(
+    con: duckdb.DuckDBPyConnection, form: str, joining: int
+) -> None:
+    """Nothing tells which one costs least, also where one has all values of somebody."""
+    con.execute("CREATE TABLE now AS SELECT i AS id, 30 AS age, 'z' AS zip, 'a' AS job, "
+                "'x' AS ill FROM range(8) AS r(i)")
+    more = f", representation={form}"
+    release(con, 1, 4, "presence", 0, more)
+    con.execute("INSERT INTO now SELECT 8, * EXCLUDE (id) FROM now LIMIT 1")
+    found = metrics_of(con, f"anonymize_metrics('now', detail=true, "
+                            f"{options(4, 'presence', 0, 2, more)})")
+    assert (found["rows_joining"], found["rows_waiting"]) == (joining, 1 - joining)
+
+
 def test_the_last_moment_that_there_is_goes_on(con: duckdb.DuckDBPyConnection) -> None:
     """It is no double, and a double beyond it is no moment."""
     con.execute("CREATE TABLE now AS SELECT i AS id, if(i % 2 = 0, TIMESTAMP '2024-01-01', "

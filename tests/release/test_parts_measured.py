@@ -86,6 +86,23 @@ def test_the_metrics_of_a_part_are_those_of_its_rows_alone(con: Connection, opti
         assert compared[0] == compared[1]
 
 
+def test_a_center_that_two_classes_publish_is_counted_once_in_its_part(con: Connection) -> None:
+    """The row with b joins one of two classes whose center is a."""
+    con.execute(
+        "CREATE OR REPLACE TABLE words AS SELECT word, day FROM (SELECT unnest($1) AS word), "
+        "(SELECT unnest(['mon', 'tue']) AS day) WHERE day = 'mon' OR word <> 'c'",
+        [[*"caabcaacca"]],
+    )
+    call = (
+        "('words', k := 2, quasi_identifiers := ['word'], method := 'r_cellular', "
+        "others := 'drop', within := ['day'], by_part := true, detail := true)"
+    )
+    assert rows_of(
+        con, f"SELECT day, value FROM anonymize_metrics{call} "
+        "WHERE metric = 'centers_equal_to_a_row' ORDER BY day"
+    ) == [("mon", 2.0), ("tue", 1.0)]
+
+
 # --- what passes unchanged ------------------------------------------------------------------------
 
 
