@@ -108,7 +108,28 @@ def published_sql(call: GroupingCall) -> str:
 def _shown(call: GroupingCall) -> str:
     """In which form classes publish, as text; of two releases of a ledger it is the same."""
     kept = ("representation", "hierarchies", "categorical", "nulls")
-    return json.dumps({name: call.used[name] for name in kept}, sort_keys=True, default=str)
+    return _text({name: _of_columns(call.used[name]) for name in kept})
+
+
+def _of_columns(value: Any) -> Any:
+    """What is given for columns, however their names are written and in whatever order."""
+    if isinstance(value, Mapping):
+        return {caseless(name): given for name, given in value.items()}
+    return sorted(map(caseless, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _asked_models(call: GroupingCall) -> str:
+    """The privacy models of a call, as text, however their columns are written and in whatever
+    order."""
+    models = [each.as_json() for each in call.task.models]
+    for model in models:
+        if "column" in model:
+            model["column"] = caseless(model["column"])
+    return _text(sorted(models, key=_text))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
 
 
 def crowds_sql(which: str, exposed: str) -> str:
@@ -142,7 +163,7 @@ def asked_sql(call: GroupingCall, ledger: Ledger) -> str:
         method=literal(call.task.method.name),
         version=literal(__version__),
         shown=literal(_shown(call)),
-        models=literal(json.dumps([each.as_json() for each in call.task.models], sort_keys=True)),
+        models=literal(_asked_models(call)),
     )
 
 

@@ -74,7 +74,7 @@ def functions_of(root: Path) -> Functions:
     """The functions of the files below a folder, by file, name and first line."""
     found: Functions = {}
     for each in gc.get_objects():
-        if type(each) is FunctionType and each.__code__.co_filename.startswith(str(root)):
+        if type(each) is FunctionType and Path(each.__code__.co_filename).is_relative_to(root):
             code = each.__code__
             key = Path(code.co_filename).relative_to(root).as_posix()
             found.setdefault((key, code.co_name, code.co_firstlineno), []).append(each)

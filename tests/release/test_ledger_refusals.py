@@ -63,6 +63,31 @@ def test_calls_that_do_not_go_on(con: duckdb.DuckDBPyConnection, options: str) -
     assert CALLS[options] in said
 
 
+@pytest.mark.sample(4)
+@pytest.mark.parametrize(("first", "then", "other"), [
+    ("categorical=['zip', 'age']", "categorical=['Age', 'ZIP']",
+     "categorical=['zip', 'age'], nulls='error'"),
+    ("hierarchies={'zip': 'prefix'}", "hierarchies={'Zip': 'prefix'}",
+     "hierarchies={'zip': 'flat'}"),
+    ("representation={'zip': 'suppress', 'age': 'bounds'}",
+     "representation={'AGE': 'bounds', 'Zip': 'suppress'}", "representation={'age': 'bounds'}"),
+    ("sensitive=['ill', 'also'], l={'ill': 2, 'also': 2}",
+     "sensitive=['Also', 'ill'], l={'ALSO': 2, 'ill': 2}",
+     "sensitive=['Also', 'ill'], l={'also': 2, 'ill': 3}"),
+])
+def test_a_call_that_is_written_otherwise_goes_on(
+    con: duckdb.DuckDBPyConnection, first: str, then: str, other: str
+) -> None:
+    con.execute("ALTER TABLE people ADD COLUMN also VARCHAR; UPDATE people SET also = ill")
+    con.execute("CREATE OR REPLACE VIEW now AS FROM people WHERE id < 40")
+    call = "'now', k=4, entity='id', quasi_identifiers=['age', 'zip'], others='drop'"
+    con.execute(f"CREATE TABLE r AS FROM anonymize_ledger({call}, {first})")
+    con.execute("CREATE OR REPLACE VIEW now AS FROM people WHERE id >= 10")
+    assert con.execute(f"FROM anonymize({call}, {then}, ledger='r')").fetchall()
+    with pytest.raises(duckdb.InvalidInputException, match=r"another form|other privacy models"):
+        con.execute(f"FROM anonymize({call}, {other}, ledger='r')")
+
+
 LEDGERS = {
     "SELECT * REPLACE (release + 1 AS release) FROM releases": "are not numbered 1, 2, and so on",
     "FROM releases UNION ALL (FROM releases LIMIT 1)": "has a person twice in one release",

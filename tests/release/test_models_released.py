@@ -278,7 +278,7 @@ def test_an_empty_table_has_nothing_to_measure(con: Connection) -> None:
     (row,) = measured(con, "sensitive := ['disease'], l := 2", "empty").values()
     assert row["k"] is None and row["rows"] == 0
     assert all(row[name] is None for name in FOUND)
-    assert row["classes_violating"] == row["rows_violating"] == 0
+    assert row["classes"] == row["classes_violating"] == row["rows_violating"] == 0
 
 
 # --- types ------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ __kanon_stored AS MATERIALIZED (  -- what was asked of the last release, and the
 ),
 __kanon_asked AS MATERIALIZED (  -- what is asked of this one
     SELECT to_json({'k': 4, 'attacker': 'knows_presence', 'headroom': 1, 'method': 'mdav_star',
-                'version': '0.1.0', 'shown': '{"categorical": [], "hierarchies": {}, "nulls": "value", "representation": "rounded"}', 'models': '[{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}, {"column": "disease", "distance": null, "name": "t_closeness", "nulls": "worst", "t": 0.5}]',
+                'version': '0.1.0', 'shown': '{"categorical": [], "hierarchies": {}, "nulls": "value", "representation": "rounded"}', 'models': '[{"column": "disease", "distance": null, "name": "t_closeness", "nulls": "worst", "t": 0.5}, {"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}]',
                 'columns': list_sort(list_transform(
                     columns, lambda pair: [__kanon_caseless(pair[1]), pair[2]]), 'ASC', 'NULLS LAST')
                })::VARCHAR AS options
