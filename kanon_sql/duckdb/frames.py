@@ -49,6 +49,8 @@ ADVICE = {
     "ndarray": "An array has no column names. Give a dict of columns, or a frame with names.",
     "generator": "A generator gives its rows once only. Give a frame, or a dict of columns.",
     "Series": "A single column is not a table. Give a frame, as its to_frame() makes.",
+    "DuckDBPyConnection":
+        "A connection is not a table. Name the table first, and give the connection as con.",
     "NoneType": f"The data is missing. {TAKEN}",
 }
 """What is said of some types that are no table."""

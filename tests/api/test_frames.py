@@ -118,7 +118,7 @@ NO_TABLES: dict[str, tuple[Callable[[], Any], str]] = {
     "pandas series": (lambda: pd.Series([1, 2]), "A single column is not a table."),
     "rows": (lambda: [(1, 2), (3, 4)], "A value of type list is not a table."),
     "nothing": (lambda: [], "A value of type list is not a table."),
-    "connection": (duckdb.connect, "A value of type DuckDBPyConnection is not a table."),
+    "connection": (duckdb.connect, "A connection is not a table. Name the table first,"),
     "arrow array": (lambda: pa.array([1, 2]), "A value of type Int64Array is not a table."),
     "missing file": (lambda: Path("nowhere.csv"), "There is no file 'nowhere.csv'."),
     "missing glob": (lambda: "nowhere*.parquet", "There is no file 'nowhere*.parquet'."),
