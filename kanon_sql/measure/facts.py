@@ -86,6 +86,8 @@ def measure(
     del apart
     points = _part(encoded.squared(), released)
     lost, total = sse(points, labels), sst(points)
+    bound = _bound(points, labels, lost, total, task.k if bounded and len(released) == rows else 0)
+    del points
     classes = Classes(encoded, all_labels, np.bincount(labels, minlength=groups), radii)
     facts: dict[MeasuredFact, Any] = {
         "sse": lost,
@@ -96,7 +98,7 @@ def measure(
         "cellular_cost": classes.cellular,
         "cost": task.geometry.cost(classes, task),
         **_information(encoded, released, labels),
-        **_bound(points, labels, lost, total, task.k if bounded and len(released) == rows else 0),
+        **bound,
     }
     in_order = np.empty(len(all_labels), np.int64)
     in_order[encoded.order] = all_labels
@@ -143,8 +145,10 @@ def _information(
         "total_il": total_il(part, view) + out * weights,
         "intra_cluster_distance": intra_cluster_distance(part, view),
     }
+    del part
     part = _part(encoded.losses("range_distinct"), released)
     facts["total_distinct"] = total_il(part, view) + out * weights
+    del part
     plain = encoded.losses(weighted=False)
     # rows that are not released stand alone, where they lose nothing, but count as values
     whole = view
