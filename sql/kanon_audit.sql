@@ -92,7 +92,7 @@ WITH __kanon_sizes AS (
 )
 SELECT min(__kanon_size) AS k,
        coalesce(sum(__kanon_size), 0)::BIGINT AS "rows",
-       count(*) AS classes,
+       count(__kanon_size) AS classes,
        avg(__kanon_size) AS class_size_mean,
        max(__kanon_size) AS class_size_max,
        count(*) FILTER (WHERE __kanon_size = 1) AS uniques,
