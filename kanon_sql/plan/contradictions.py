@@ -205,7 +205,8 @@ def _trees(manifest: Json) -> Said:
     roles = {caseless(name): role for name, role in manifest["roles"].items()}
     for name, hierarchy in manifest.get("hierarchies", {}).items():
         at = f"hierarchies.{name}"
-        if roles.get(caseless(name)) not in ("quasi_identifier", "sensitive"):
+        # what is withheld was a quasi-identifier until its values were seen
+        if roles.get(caseless(name)) not in ("quasi_identifier", "sensitive", "withheld"):
             yield at, f"The manifest has a hierarchy for {name!r}, whose role takes none."
         if not isinstance(hierarchy, Mapping) or not hierarchy or set(hierarchy) - {
             "kind", "rows_sha256", "options_sha256"

@@ -59,6 +59,7 @@ HONEST: dict[str, dict[str, Any]] = {
     "mondrian": {**ILL, "method": "mondrian", "hierarchies": {"zip": "prefix", "Age": "bins"},
                  "class_id": True},
     "global": {**ILL, "method": "full_domain", "class_id": True, "suppress": 0.1},
+    "global, with what is withheld": {"k": 4, "sensitive": ["ill"], "method": "full_domain"},
     "centers": {**ILL, "method": "r_gather", "class_id": True},
     "forest": {**ILL, "method": "forest", "k": 3, "representation": "suppress"},
     "one column": {"quasi_identifiers": ["zip"], "others": "drop", "k": 30, "method": "fold",

@@ -63,7 +63,11 @@ def is_quick(mutant: Mutant, source: str, reach: Reach) -> bool:
 
 
 class Mutating:
-    """A plugin of pytest that runs the mutants once the tests are collected."""
+    """A plugin of pytest that runs the mutants once the tests are collected.
+
+    Attributes:
+        lacks: why it stopped, where it did.
+    """
 
     def __init__(
         self, mutants: list[Mutant], reach: Reach, seconds: float, ends: float, report: Report,
@@ -71,6 +75,7 @@ class Mutating:
     ) -> None:
         self._mutants, self._reach, self._seconds = mutants, reach, seconds
         self._ends, self._report, self._root = ends, report, root
+        self.lacks = ""
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
@@ -80,6 +85,9 @@ class Mutating:
             if time.monotonic() > self._ends:
                 break
             source = (self._root / mutant.path).read_text(encoding="utf-8")
+            if not is_loaded(mutant, source, functions):
+                self.lacks = f"the module of {mutant.name} isn't loaded, see load_all"
+                break
             tests = chosen(self._reach, places_of(mutant, source), self._seconds)
             limit = 60 + 20 * sum(map(self._reach.seconds.__getitem__, tests))
             todo = [items[test] for test in tests]
@@ -93,6 +101,13 @@ class Mutating:
     ) -> str:
         mutate(mutant, source, functions, self._root)
         return first_failure(todo)
+
+
+def is_loaded(mutant: Mutant, source: str, functions: Functions) -> bool:
+    """Whether this process has the function of a mutant; else no test would run, and each mutant of
+    the function would seem to be killed."""
+    function = function_of(mutant, source) if mutant.path.endswith(".py") else None
+    return function is None or (mutant.path, *function) in functions
 
 
 def mutate(
@@ -144,7 +159,7 @@ def run_quick(
             os.chdir(root)
             plugin = Mutating(mutants, reach, seconds, ends, note, root)
             code = pytest.main([*PLAIN, *tests], plugins=[plugin])
-            return "" if code in (0, 5) else f"pytest ended with {code}"
+            return plugin.lacks or ("" if code in (0, 5) else f"pytest ended with {code}")
 
         outcome = forked(run, max(60.0, ends - time.monotonic() + 600))
         os.write(shown, b"\n")

@@ -70,8 +70,8 @@ TARGETS: dict[str, Target] = {
     "manifest": Target(
         ("kanon_sql/api/verify.py", "kanon_sql/api/verification.py", "kanon_sql/plan/manifest.py",
          "sql/manifest.sql:digest|row_digests|class_sizes|fingerprint"),
-        ("api/test_forgeries.py", "api/test_verify.py", "api/test_hive_folders.py",
-         "release/test_manifest.py"),
+        ("api/test_forgeries.py", "api/test_verify.py", "api/test_verify_each_check.py",
+         "api/test_hive_folders.py", "release/test_manifest.py"),
     ),
     "audit_macros": Target(
         ("sql/audit_macros.sql", "kanon_sql/plan/audit_macros.py"),

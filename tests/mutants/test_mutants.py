@@ -162,3 +162,31 @@ def test_mutants_of_a_small_repository(tmp_path: Path) -> None:
     assert verdicts["return n < FIRST and n > 0"] == SURVIVED
     assert verdicts["FIRST = 6"] == KILLED
     assert verdicts["UNSEEN = 8"] == SURVIVED
+
+
+LATE = """
+import sys, time
+from pathlib import Path
+from tests.mutants.session import recorded, run_quick
+from tests.mutants.targets import of_python
+
+root = Path(sys.argv[1])
+reach = recorded(["tests/test_late.py"], root)
+mutants = list(of_python("late.py", (root / "late.py").read_text()))
+list(run_quick(mutants, ["tests/test_late.py"], reach, 9.0, time.monotonic() + 300, root))
+"""
+
+
+@pytest.mark.slow
+def test_a_mutant_of_a_module_that_is_not_loaded_is_not_taken_for_killed(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "late.py").write_text("def few(n):\n    return n < 5\n")
+    (tmp_path / "tests" / "test_late.py").write_text(
+        "def test_nothing():\n    from late import few\n\n    few(3)\n"
+    )
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\npythonpath = ['.']\n")
+    done = subprocess.run(
+        [sys.executable, "-c", LATE, str(tmp_path)], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
+    )
+    assert "the module of late.py:2 isn't loaded, see load_all" in done.stderr

@@ -12,6 +12,7 @@ import pytest
 import kanon_sql
 from kanon_sql.api.release import manifest_and_metrics, read_manifest
 from kanon_sql.call.call import GroupingCall, read_call
+from kanon_sql.call.options import OPTIONS
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session, relation_and_options
 from kanon_sql.measure.metrics import Metric
@@ -131,6 +132,43 @@ def test_the_options_of_a_hierarchy_have_no_order() -> None:
         return manifest._hierarchies(call.hierarchies)
 
     assert told(width=10, start=5) == told(start=5, width=10) != told(start=10, width=5)
+
+
+def test_options_are_told_in_any_order_alike_and_with_their_descriptions() -> None:
+    catalog = MadeUp({"t": {"age": None, "zip": None}})
+
+    def told(**options: Any) -> dict[str, tuple[str, str]]:
+        asked = {"k": 3, "quasi_identifiers": ["age", "zip"], "others": "drop", **options}
+        call = read_call("anonymize", "t", asked, catalog)
+        assert isinstance(call, GroupingCall)
+        return {
+            each["entry"]: (each["value"], each["description"])
+            for each in json.loads(manifest._constants(call)) if each["section"] == "options"
+        }
+
+    first = told(representation={"age": "median", "zip": "interval"})
+    assert first == told(representation={"zip": "interval", "age": "median"})
+    assert first != told(representation={"zip": "median", "age": "interval"})
+    assert {name: said for name, (_, said) in first.items()} == {
+        name: OPTIONS[name].description for name in first
+    }
+    assert "categorical" in first
+
+
+@pytest.mark.slow
+def test_of_a_relation_of_neighbours_its_rows_are_told_and_not_its_name(con: Connection) -> None:
+    for name in ("pairs", "twins"):
+        con.execute(f"CREATE TABLE {name} AS SELECT zip AS a, zip + 1 AS b FROM patients")
+    plain, other, levels = (
+        manifest_of(
+            con, "anonymize_manifest('patients', k := 4, quasi_identifiers := ['zip'], "
+            f"others := 'drop', hierarchies := {{'zip': {{'kind': 'adjacency', {said}}}}})"
+        )["hierarchies"]["zip"]
+        for said in ("'adjacency': 'pairs'", "'adjacency': 'twins'",
+                     "'adjacency': 'pairs', 'levels': 3")
+    )
+    assert plain == other == {"kind": "adjacency", "rows_sha256": plain_digest(con, "pairs")}
+    assert levels == {**plain, "options_sha256": hashlib.sha256(b'{"levels": 3}').hexdigest()}
 
 
 def test_times_with_a_zone_inside_of_others_are_refused(con: Connection) -> None:
