@@ -78,7 +78,7 @@ def _of_option(option: str, relation: Relation) -> ReferencedRelation:
     return ReferencedRelation(
         relation,
         f"{option} names {_told(relation)}, which is not a table, view, file or variable here. "
-        f"{CHECK}",
+        + CHECK,
     )
 
 

@@ -140,6 +140,15 @@ for mutant, outcome in (*run_quick(quick, ["tests/test_tiny.py"], reach, 9.0, en
 """
 
 
+def run_in(script: str, root: Path) -> subprocess.CompletedProcess[str]:
+    """Runs a script in a process of its own, on a small repository."""
+    (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\npythonpath = ['.']\n")
+    return subprocess.run(
+        [sys.executable, "-c", script, str(root)], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
+    )
+
+
 @pytest.mark.slow
 def test_mutants_of_a_small_repository(tmp_path: Path) -> None:
     """Of functions in a fork, of constants in a copy."""
@@ -150,11 +159,7 @@ def test_mutants_of_a_small_repository(tmp_path: Path) -> None:
     (tmp_path / "tests" / "test_tiny.py").write_text(
         "from tiny import few\n\n\ndef test_few():\n    assert few(4) and not few(5)\n"
     )
-    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\npythonpath = ['.']\n")
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path)], cwd=ROOT, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
-    )
+    done = run_in(SCRIPT, tmp_path)
     assert done.returncode == 0, done.stderr
     verdicts = dict(line.split(" | ") for line in done.stdout.splitlines())
     assert verdicts["return n <= FIRST and n >= 0"] == KILLED
@@ -184,9 +189,5 @@ def test_a_mutant_of_a_module_that_is_not_loaded_is_not_taken_for_killed(tmp_pat
     (tmp_path / "tests" / "test_late.py").write_text(
         "def test_nothing():\n    from late import few\n\n    few(3)\n"
     )
-    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\npythonpath = ['.']\n")
-    done = subprocess.run(
-        [sys.executable, "-c", LATE, str(tmp_path)], cwd=ROOT, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
-    )
+    done = run_in(LATE, tmp_path)
     assert "the module of late.py:2 isn't loaded, see load_all" in done.stderr
