@@ -438,8 +438,9 @@ __kanon_facts AS MATERIALIZED (
         SELECT list({'start': start, 'digest': digest}) AS parts
         FROM (SELECT digest[1:3] AS start,
                      sha256(array_to_string(list_sort(list(digest), 'ASC', 'NULLS LAST'), '')) AS digest
-              FROM (SELECT sha256(array_to_string([*COLUMNS(*)], '')) AS digest
-              FROM (SELECT coalesce(strlen(COLUMNS(*)) || ':' || COLUMNS(*), '-')
+              FROM (SELECT sha256(concat(*COLUMNS(*))) AS digest
+              FROM (SELECT CASE WHEN COLUMNS(*) IS NULL THEN '-'
+                                ELSE concat(strlen(COLUMNS(*)), ':', COLUMNS(*)) END
                     FROM (SELECT __kanon_text(COLUMNS(*)) FROM __kanon_kept)))
               GROUP BY digest[1:3]))) AS digest)
 ),

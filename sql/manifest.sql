@@ -18,8 +18,9 @@ SELECT sha256(head || coalesce(array_to_string(
 
 -- name: row_digests
 -- The digest of each row of a stage, in its order: a part of the digest of all.
-SELECT sha256(array_to_string([*COLUMNS(*)], '')) AS digest
-              FROM (SELECT coalesce(strlen(COLUMNS(*)) || ':' || COLUMNS(*), '-')
+SELECT sha256(concat(*COLUMNS(*))) AS digest
+              FROM (SELECT CASE WHEN COLUMNS(*) IS NULL THEN '-'
+                                ELSE concat(strlen(COLUMNS(*)), ':', COLUMNS(*)) END
                     FROM (SELECT __kanon_text(COLUMNS(*)) FROM ${stage}))
 
 -- name: digest_call

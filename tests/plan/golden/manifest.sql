@@ -401,8 +401,9 @@ __kanon_digest AS MATERIALIZED (
         SELECT list({'start': start, 'digest': digest}) AS parts
         FROM (SELECT digest[1:3] AS start,
                      sha256(array_to_string(list_sort(list(digest), 'ASC', 'NULLS LAST'), '')) AS digest
-              FROM (SELECT sha256(array_to_string([*COLUMNS(*)], '')) AS digest
-              FROM (SELECT coalesce(strlen(COLUMNS(*)) || ':' || COLUMNS(*), '-')
+              FROM (SELECT sha256(concat(*COLUMNS(*))) AS digest
+              FROM (SELECT CASE WHEN COLUMNS(*) IS NULL THEN '-'
+                                ELSE concat(strlen(COLUMNS(*)), ':', COLUMNS(*)) END
                     FROM (SELECT __kanon_text(COLUMNS(*)) FROM __kanon_released)))
               GROUP BY digest[1:3]))) AS digest)
 ),
@@ -518,8 +519,9 @@ SELECT unnest(list_concat(
         SELECT list({'start': start, 'digest': digest}) AS parts
         FROM (SELECT digest[1:3] AS start,
                      sha256(array_to_string(list_sort(list(digest), 'ASC', 'NULLS LAST'), '')) AS digest
-              FROM (SELECT sha256(array_to_string([*COLUMNS(*)], '')) AS digest
-              FROM (SELECT coalesce(strlen(COLUMNS(*)) || ':' || COLUMNS(*), '-')
+              FROM (SELECT sha256(concat(*COLUMNS(*))) AS digest
+              FROM (SELECT CASE WHEN COLUMNS(*) IS NULL THEN '-'
+                                ELSE concat(strlen(COLUMNS(*)), ':', COLUMNS(*)) END
                     FROM (SELECT __kanon_text(COLUMNS(*)) FROM "levels")))
               GROUP BY digest[1:3])))})::VARCHAR, 'description': 'how a column is generalized'}, {'section': 'hierarchies', 'entry': 'age', 'value': '{"kind": "bins", "options_sha256": "ebdc1ff47b6c5d44d3db816bfd651317bf788500e6c7b548b40ba6e7247408b2"}', 'description': 'how a column is generalized'}]::STRUCT(section VARCHAR, entry VARCHAR, "value" VARCHAR, description VARCHAR)[],
     list_transform(columns, lambda c: {
