@@ -199,10 +199,11 @@ class Models:
         return min(steps, max(len(self.points) // 8, steps * LARGE // weight))
 
     def _near(self, labels: Labels, group: int, members: Labels) -> Labels:
-        """The classes of records near to those of a class, of a large one to some of them."""
+        """The classes of records near to those of a class, of a large one to some of them; a class
+        may be there more than once."""
         sites = self._ground.sites
         some = members[:: 1 + len(members) // BORDER]
-        places = np.unique(sites.near[sites.site_of[some]])
+        places = sites.near[sites.site_of[some]].ravel()
         return labels[sites.order[sites.start[places]]]
 
     def cooled(self, labels: Labels) -> Labels:

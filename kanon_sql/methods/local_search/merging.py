@@ -20,7 +20,7 @@ from kanon_sql.methods.geometry import Mergers
 from kanon_sql.methods.local_search.large_classes import NO_COUNTS, LargeClasses
 from kanon_sql.methods.local_search.merger_costs import MergerCosts
 from kanon_sql.methods.local_search.refine import loss_of
-from kanon_sql.points.by_label import label_order
+from kanon_sql.points.by_label import distinct, label_order
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, ItemPoints, Labels, Points
 from kanon_sql.privacy.demands import Demands
@@ -127,13 +127,11 @@ class Merging:
             return choices[int(np.argmin(rate))]
         return choices[int(np.argmin(growth))]
 
-    def removed(self, group: int, others: Labels) -> Floats:
-        """The violation that a class and each of the others lose as one: float64, shape
-        (others,)."""
+    def _with_each(self, group: int, others: Labels) -> Floats:
+        """The violation of a class and each of the others as one: float64, shape (others,)."""
         every = np.append(group, others)
         slot = self._large.counts.slot[every]
-        violation = self._violation(self.sizes[every], slot, every[slot == NO_COUNTS])
-        return np.asarray(self.held[group] + self.held[others] - violation)
+        return self._violation(self.sizes[every], slot, every[slot == NO_COUNTS])
 
     def _violation(self, sizes: Floats, slot: Labels, classes: Labels) -> Floats:
         """The violation of a class with each of some others, or sets of others: float64, shape
@@ -161,8 +159,9 @@ class Merging:
         others = np.flatnonzero(self._live)
         return np.asarray(others[others != group])
 
-    def partner(self, group: int, near: Labels) -> int:
-        """The class that one is merged with: one of those nearby, or any where none helps."""
+    def partner(self, group: int, near: Labels) -> tuple[int, float | None]:
+        """The class that one is merged with: one of those nearby, or any where none helps; and the
+        violation of both as one, where it was counted."""
         near = near[self._live[near] & (near != group)]
         best = self._best(group, near)
         if best is None:
@@ -172,23 +171,25 @@ class Merging:
             if best is None and len(nearest) < len(others):
                 ranked = self._costs.least(group, others, len(others), self.labels)
                 best = self._best(group, ranked)
-            return int(nearest[0]) if best is None else best
+            return (int(nearest[0]), None) if best is None else best
         return best
 
-    def _best(self, group: int, others: Labels) -> int | None:
-        """The class for which least is paid for each row of violation that goes; None where none
-        does."""
+    def _best(self, group: int, others: Labels) -> tuple[int, float] | None:
+        """The class for which least is paid for each row of violation that goes, and the violation
+        of both as one; None where none goes."""
         if len(others) == 0:
             return None
-        removed = self.removed(group, others)
-        if not (removed > 0.0).any():
+        violation = self._with_each(group, others)
+        removed = self.held[group] + self.held[others] - violation
+        useful = np.flatnonzero(removed > 0.0)
+        if len(useful) == 0:
             return None
-        others, removed = others[removed > 0.0], removed[removed > 0.0]
-        growth = np.maximum(self._costs.growth(group, others), 0.0)
-        return int(others[np.argmin(growth / removed)])
+        growth = np.maximum(self._costs.growth(group, others[useful]), 0.0)
+        best = useful[np.argmin(growth / removed[useful])]
+        return int(others[best]), float(violation[best])
 
-    def merge(self, group: int, into: int) -> None:
-        """One class becomes part of the other."""
+    def merge(self, group: int, into: int, violation: float | None = None) -> None:
+        """One class becomes part of the other. ``violation``: of both as one, if it is known."""
         costs, large = self._costs, self._large
         size = int(self.sizes[group] + self.sizes[into])
         both = np.concatenate([self.members(into), self.members(group)])
@@ -198,11 +199,12 @@ class Merging:
         costs.merge(group, into)
         self._live[group], self.held[group] = False, 0.0
         self._classes -= 1
-        slot = np.array([large.counts.slot[into], NO_COUNTS])
-        classes = np.array([into] if slot[0] == NO_COUNTS else [], np.int64)
-        violation = self._violation(np.array([size, 0.0]), slot, classes)
-        self.held[into] = violation[0]
-        if violation[0] > 0.0:
+        if violation is None:
+            slot = np.array([large.counts.slot[into], NO_COUNTS])
+            classes = np.array([into] if slot[0] == NO_COUNTS else [], np.int64)
+            violation = float(self._violation(np.array([size, 0.0]), slot, classes)[0])
+        self.held[into] = violation
+        if violation > 0.0:
             heappush(self._waiting, (float(self.sizes[into]), into))
 
     @property
@@ -255,7 +257,7 @@ def merge_rest(
     while (group := merging.smallest()) is not None:
         watch.check()
         around = nobody if near is None else near(merging.labels, group, merging.members(group))
-        merging.merge(group, merging.partner(group, np.unique(around)))
+        merging.merge(group, *merging.partner(group, distinct(around)))
     return merging.labels
 
 
