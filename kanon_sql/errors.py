@@ -51,6 +51,12 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
+def a_type(value: object) -> str:
+    """The type of a value with its article: 'an int', 'a str'."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
+
+
 LISTED = 20
 """So many names a hint lists; of more it lists those that are nearest."""
 

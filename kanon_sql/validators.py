@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.errors import OptionError, a_type, did_you_mean
 from kanon_sql.names import caseless
 
 Value = TypeVar("Value", covariant=True)
@@ -128,7 +128,7 @@ def name_like(example: str) -> Check[str]:
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
             plain = value is None or isinstance(value, (str, int, float))
-            got = repr(value) if plain else f"a {type(value).__name__}"
+            got = repr(value) if plain else a_type(value)
             raise OptionError(f"{name} must be a name, such as {example}. Got {got}.")
         return value
 

@@ -15,7 +15,7 @@ import duckdb
 from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.call.relation import find_relation
 from kanon_sql.duckdb.session import Session
-from kanon_sql.errors import OptionError, ReleaseError
+from kanon_sql.errors import OptionError, ReleaseError, a_type
 from kanon_sql.output.whole import beside
 
 STAYS = (
@@ -39,7 +39,7 @@ def refuse_private(private: Any, con: Any, path: Path) -> None:
     if private is None:
         return
     if not isinstance(private, (str, os.PathLike)) or not str(private).strip():
-        raise OptionError(f"private is a {type(private).__name__}. {PLACES}")
+        raise OptionError(f"private is {a_type(private)}. {PLACES}")
     if not is_json(private):
         if con is None:
             raise OptionError(f"private names the table {private!r}, and there is no con. {PLACES}")

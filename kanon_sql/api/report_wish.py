@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql.attacks.facts import Evidence
-from kanon_sql.errors import OptionError
+from kanon_sql.errors import OptionError, a_type
 
 NEEDED = ("jinja2", "vl_convert")
 """The libraries of the extra 'report'."""
@@ -55,10 +55,10 @@ def read_wish(
     from kanon_sql.reporting.queries import read_queries
 
     if title is not None and not isinstance(title, str):
-        raise OptionError(f"title is a {type(title).__name__}. Give a string.")
+        raise OptionError(f"title is {a_type(title)}. Give a string.")
     if not isinstance(evidence, (bool, Evidence)):
         raise OptionError(
-            f"evidence is a {type(evidence).__name__}. Give True, or what kanon_sql.evidence "
+            f"evidence is {a_type(evidence)}. Give True, or what kanon_sql.evidence "
             "returns."
         )
     return ReportRequest(

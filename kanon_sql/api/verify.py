@@ -21,10 +21,10 @@ from kanon_sql.api.verification import Finding, Verdict, Verification
 from kanon_sql.call.call import read_call
 from kanon_sql.call.relation import is_url
 from kanon_sql.duckdb.session import Connection, Session
-from kanon_sql.errors import KanonError, OptionError
+from kanon_sql.errors import KanonError, OptionError, a_type
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.names import caseless
-from kanon_sql.plan.contradictions import UNREAD, contradictions
+from kanon_sql.plan.contradictions import UNCHANGED, UNREAD, contradictions
 from kanon_sql.plan.entries import is_number
 from kanon_sql.plan.manifest import FORMAT, KEY, SEAL, SECTIONS, digest_sql, file_relation, sealed
 from kanon_sql.plan.proof import facts_sql, model_options, reached, shown_metrics
@@ -34,7 +34,6 @@ from kanon_sql.plan.whole import OF_ALL_CLASSES, broken_of_all_classes
 BESIDES = ("hierarchies", SEAL)
 """What some have, and what stands beside the sections."""
 
-PASSING = ("sensitive", "other", "within")
 Json = Mapping[str, Any]
 
 UNREADABLE = (
@@ -90,7 +89,7 @@ def verify(
 def _readable(file: Any) -> str:
     """The path of a file that is there."""
     if not isinstance(file, (str, os.PathLike)):
-        raise OptionError(f"The file is a {type(file).__name__}. Give the path of a Parquet file.")
+        raise OptionError(f"The file is {a_type(file)}. Give the path of a Parquet file.")
     path = os.fspath(file)
     if re.search(r"[*?\[]", path):
         raise OptionError(
@@ -186,7 +185,8 @@ def _of_all(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     try:
         for each in _of_file(own, path, manifest):
             findings.append(each)
-    except UNREADABLE:
+    except (duckdb.Error, *UNREADABLE):
+        # what is wrong already says more than that the rest can't be looked at
         if not broken and all(each.verdict != "wrong" for each in findings):
             raise
     for each in findings:
@@ -258,7 +258,7 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     # of persons, the file shows only that there are no more than rows
     shown: Verdict = "proven" if options.get("entity") is None else "not provable"
     if k is not None and reached_k is not None:
-        fits = reached_k >= k == stated.get("k_requested")
+        fits = reached_k >= k
         yield Finding(
             "options.k", shown if fits else "wrong",
             "" if fits else f"The manifest asks for k = {k}, and the smallest class of the file "
@@ -297,9 +297,9 @@ def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]
     roles, options, stated = manifest["roles"], manifest["options"], manifest["metrics"]
     by_role = {
         role: [name for name in manifest["columns"] if roles.get(name) == role]
-        for role in ("quasi_identifier", *PASSING)
+        for role in ("quasi_identifier", *UNCHANGED)
     }
-    passing = [name for name in manifest["columns"] if roles.get(name) in PASSING]
+    passing = [name for name in manifest["columns"] if roles.get(name) in UNCHANGED]
     asked = {
         # a combination is one of all columns that a reader sees in it, those of within among them
         "quasi_identifiers": [*by_role["quasi_identifier"], *by_role["within"]],

@@ -16,7 +16,7 @@ import duckdb
 
 from kanon_sql.duckdb.catalog import ConnectionCatalog
 from kanon_sql.duckdb.shared import share
-from kanon_sql.errors import KanonError, OptionError
+from kanon_sql.errors import KanonError, OptionError, a_type
 from kanon_sql.jobs.interrupts import listen
 from kanon_sql.names import literal
 from kanon_sql.plan.macro_shadowing import HERE, UNLISTED, bound_sql, refuse_changed, shadows_sql
@@ -50,7 +50,7 @@ UNCOMMITTED = (
 )
 
 NO_CONNECTION = (
-    "register takes a connection, and a {} is none. Give what duckdb.connect() gives, for example "
+    "register takes a connection, and {} is none. Give what duckdb.connect() gives, for example "
     "con = kanon_sql.register(duckdb.connect('my.duckdb'))."
 )
 
@@ -279,7 +279,7 @@ def register(
     """
     refuse_old()
     if not hasattr(con, "execute"):
-        raise OptionError(NO_CONNECTION.format(type(con).__name__))
+        raise OptionError(NO_CONNECTION.format(a_type(con)))
     try:
         instance = _register(con)
         if shared:

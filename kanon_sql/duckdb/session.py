@@ -34,7 +34,7 @@ from kanon_sql.duckdb.frames import (
 )
 from kanon_sql.duckdb.refused import near_name, refusals, telling
 from kanon_sql.duckdb.register import close, register
-from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, lacks_memory
+from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, a_type, lacks_memory
 from kanon_sql.hierarchies.kinds import KINDS as OF_HIERARCHIES
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.names import caseless, quoted
@@ -96,7 +96,7 @@ class Session:
         before, and serve the next: nothing is set or attached on it."""
         if con is not None and not isinstance(con, Connection):
             raise OptionError(
-                f"con is a {type(con).__name__}, no connection. Give what duckdb.connect() gives."
+                f"con is {a_type(con)}, no connection. Give what duckdb.connect() gives."
             )
         self._own, self._lasting = con is None, lasting
         self._held: list[str] = []

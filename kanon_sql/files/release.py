@@ -16,7 +16,7 @@ from kanon_sql.blocks.driver import release_in_blocks
 from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.duckdb.refused import was_pressed
 from kanon_sql.duckdb.session import Session, reads_of
-from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, lacks_memory
+from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, a_type, lacks_memory
 from kanon_sql.files.beside_ledger import past
 from kanon_sql.files.draft import (
     OUT,
@@ -43,7 +43,7 @@ MOVED = (
     "no process writes them."
 )
 PREPARE = (
-    "prepare is a {}, no function. Give one that takes a connection, such as "
+    "prepare is {}, no function. Give one that takes a connection, such as "
     "lambda con: con.execute('CREATE SECRET ...')."
 )
 
@@ -66,7 +66,7 @@ def release_files(
     started = perf_counter()
     target = target_of(to, overwrite)
     if prepare is not None and not callable(prepare):
-        raise OptionError(PREPARE.format(type(prepare).__name__))
+        raise OptionError(PREPARE.format(a_type(prepare)))
     many = _threads(threads)
     with Session(None) as session:
         if prepare is not None:
@@ -124,7 +124,7 @@ def _paths(source: Any) -> Any:
         return [str(fspath(path)) for path in source]
     if not isinstance(source, str):
         raise OptionError(
-            f"source is a {type(source).__name__}. Name a file, a pattern, or a list of files."
+            f"source is {a_type(source)}. Name a file, a pattern, or a list of files."
         )
     return source
 

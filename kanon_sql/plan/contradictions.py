@@ -43,6 +43,9 @@ ROLES = {
 }
 """The roles of columns, and which option names those of a role."""
 
+UNCHANGED = ("sensitive", "other", "within")
+"""The roles of columns whose values are released as they are."""
+
 BY_VALUE = {name for name, kind in MODEL_KINDS.items() if kind.by_value}
 """The options that may hold values of the data."""
 
@@ -195,6 +198,12 @@ def _roles(manifest: Json) -> Said:
             )
         if named - set(columns):
             yield f"options.{option}", f"The option {option} names a column with another role."
+    label = options.get("class_label")
+    if label is not None and not any(
+        caseless(name) == caseless(str(label)) and role in UNCHANGED
+        for name, role in roles.items()
+    ):
+        yield "options.class_label", "The option class_label names no column released unchanged."
     for option in ("column_weights", "categorical"):
         for name in options.get(option) or ():
             if caseless(str(name)) not in seen:

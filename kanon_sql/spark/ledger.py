@@ -21,7 +21,7 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.ledger import COLUMNS, Ledger, refuse_no_ledger
 from kanon_sql.call.relation import is_file
 from kanon_sql.duckdb.session import Session
-from kanon_sql.errors import OptionError
+from kanon_sql.errors import OptionError, a_type
 from kanon_sql.names import caseless, quoted
 from kanon_sql.plan.fragments import one_empty_row
 from kanon_sql.plan.ledger import (
@@ -47,7 +47,7 @@ CLASS, PUBLISHED = "__kanon_ledger_class", "__kanon_ledger_published"
 HISTORIES = "kanon_ledger_histories"
 
 NO_LEDGER = (
-    "ledger is a {}, no ledger. Give a DataFrame of Spark, or the name of a table or of Parquet "
+    "ledger is {}, no ledger. Give a DataFrame of Spark, or the name of a table or of Parquet "
     "files that has the entries of the releases before."
 )
 UNREAD = (
@@ -64,7 +64,7 @@ def ledger_frame(spark: Any, given: Any) -> Any:
     if not isinstance(names, (list, tuple)) or not names or not all(
         isinstance(name, (str, PathLike)) for name in names
     ):
-        raise OptionError(NO_LEDGER.format(type(given).__name__))
+        raise OptionError(NO_LEDGER.format(a_type(given)))
     paths = [str(fspath(name)) for name in names]
     try:
         if len(paths) == 1 and not is_file(paths[0]):

@@ -24,7 +24,7 @@ from kanon_sql.blocks.ledger import call_of_newcomers
 from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.call.suggested import refuse_suggested
 from kanon_sql.duckdb.session import Session, bound
-from kanon_sql.errors import OptionError
+from kanon_sql.errors import OptionError, a_type
 from kanon_sql.names import caseless, quoted
 from kanon_sql.spark.columns import BLOCK, JOINED
 from kanon_sql.spark.worker import block_rows
@@ -32,7 +32,7 @@ from kanon_sql.sql import expression, statement
 
 TWICE = "The DataFrame has two columns {!r}. Rename one of them."
 NO_FRAME = (
-    "df is a {}, no DataFrame of Spark. Give one, such as spark.table('patients') or "
+    "df is {}, no DataFrame of Spark. Give one, such as spark.table('patients') or "
     "spark.read.parquet('lake/')."
 )
 UNKNOWN = "The column {!r} has the type {}, which can't be carried to DuckDB and back. {}"
@@ -121,7 +121,7 @@ class FrameRequest:
 def refuse_no_frame(df: Any) -> None:
     """Raises OptionError for what is no DataFrame of Spark."""
     if not (hasattr(df, "mapInArrow") and hasattr(df, "schema")):
-        raise OptionError(NO_FRAME.format(type(df).__name__))
+        raise OptionError(NO_FRAME.format(a_type(df)))
 
 
 def empty(fields: StructType) -> pa.Table:

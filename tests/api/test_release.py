@@ -329,7 +329,7 @@ def test_a_table_has_no_private_part_of_a_file_that_could_not_get_its_name(
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("private", "said"), [
-    ("out.parquet.json/x.json", "where no file can be"), ("", "private is a str"), (3, "is a int"),
+    ("out.parquet.json/x.json", "where no file can be"), ("", "private is a str"), (3, "is an int"),
     ("patients", "not a table with the columns file"),
 ])
 def test_where_the_private_part_can_not_go_nothing_is_written(

@@ -296,7 +296,7 @@ def test_what_is_misspelt_is_refused() -> None:
         ({"max_risk": 0.1}, "Give one of them"), ({"c": 2}, "c is given without l"),
         ({"l": {"flue": 2}}, "flue"), ({"sensitive": None, "l": 2}, "no sensitive column"),
         ({"suppress": 2}, "suppress must be"), ({"rows_suppressed": -1}, "rows_suppressed must"),
-        ({"max_average_risk": 0}, "max_average_risk must be"), ({"con": 1}, "con is a int"),
+        ({"max_average_risk": 0}, "max_average_risk must be"), ({"con": 1}, "con is an int"),
         ({"source": "nowhere.parquet"}, "There is no file 'nowhere.parquet'"),
     ):
         with pytest.raises(OptionError) as refusal:

@@ -92,6 +92,21 @@ def test_an_average_that_the_classes_break_is_wrong(folder: Path) -> None:
     assert ", and the classes of the file have 0." in broken.sentence
 
 
+@pytest.mark.parametrize("named", ["zip", "name", "nobody's"])
+def test_a_class_label_that_the_file_does_not_have_is_named(folder: Path, named: str) -> None:
+    found = forged(folder, put("options", "class_label", named))
+    (said,) = (each for each in found.findings if each.entry == "options.class_label")
+    assert said.verdict == "wrong"
+    assert said.sentence == "The option class_label names no column released unchanged."
+
+
+def test_another_k_that_was_asked_for_is_said_of_no_class(folder: Path) -> None:
+    found = forged(folder, put("metrics", "k_requested", 3))
+    assert [(each.entry, each.sentence) for each in found.of("wrong")] == [
+        ("metrics.k_requested", "The manifest says k_requested = 3, and the file shows 4.")
+    ]
+
+
 def test_parts_that_the_file_does_not_have_are_wrong(folder: Path) -> None:
     found = forged(folder, put("metrics", "parts", 3))
     assert [each.sentence for each in found.of("wrong")] == [
@@ -192,7 +207,7 @@ def test_what_is_no_private_part_is_refused(folder: Path, private: Any) -> None:
 
 
 def test_what_is_no_path_is_refused() -> None:
-    with pytest.raises(kanon_sql.OptionError, match=r"^The file is a int\. Give the path"):
+    with pytest.raises(kanon_sql.OptionError, match=r"^The file is an int\. Give the path"):
         kanon_sql.verify(3)  # type: ignore[arg-type]
 
 

@@ -288,7 +288,7 @@ def test_what_is_compared_is_measured_alike(con: Con, tmp_path: Path) -> None:
     ({"queries": [1]}, "a value that is not an SQL string"),
     ({"queries": "SELECT 1"}, "a value that is not an SQL string"),
     ({"compare": "mdav"}, "not a list of methods"),
-    ({"title": 3}, "title is a int"),
+    ({"title": 3}, "title is an int"),
     ({"methd": "mdav"}, "no option 'methd'"),
 ])
 def test_what_is_no_report_is_refused(

@@ -83,7 +83,7 @@ OTHER: list[tuple[dict[str, Any], str]] = [
     ({"entity": None, "others": "drop"}, "no column identifies the person"),
     ({"ledger": "nowhere"}, "'nowhere', and Spark finds no table"),
     ({"ledger": "nowhere/*.parquet"}, "Spark finds no table or Parquet files"),
-    ({"ledger": 5}, "ledger is a int, no ledger"),
+    ({"ledger": 5}, "ledger is an int, no ledger"),
 ]
 
 
