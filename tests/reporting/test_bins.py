@@ -97,6 +97,12 @@ def test_a_range_counts_evenly_over_what_it_covers() -> None:
     assert counts_of(ranges, np.array([15.0, 20])).tolist() == [2.25, 0.25, 0.5]
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_range_between_the_least_doubles_is_counted() -> None:
+    least = Ranges(np.array([0.0, 5e-324]), np.array([5e-324, 1e-323]), False, False)
+    assert counts_of(least, np.array([1.0])).tolist() == [2.0, 0.0]
+
+
 @given(
     st.lists(st.integers(0, 60), min_size=1, max_size=300),
     st.lists(st.integers(0, 60), max_size=12, unique=True), st.integers(1, 40),
