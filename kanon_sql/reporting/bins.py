@@ -94,7 +94,8 @@ def counts_of(values: Ranges, edges: Floats) -> Floats:
     # the ranges are those of classes, so there are few different ones
     ends, rows = np.unique(np.stack([low, high]), axis=1, return_counts=True)
     low, high = ends[:, :, None] / 2  # the difference of two doubles may be none
-    below = np.clip((edges[None, :] / 2 - low) / (high - low), 0.0, 1.0)
+    with np.errstate(over="ignore"):  # far beyond a narrow range is behind it
+        below = np.clip((edges[None, :] / 2 - low) / (high - low), 0.0, 1.0)
     steps = np.diff(below, axis=1, prepend=0.0, append=1.0)
     return np.asarray(counts + (steps * rows[:, None]).sum(axis=0))
 
