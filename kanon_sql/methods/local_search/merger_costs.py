@@ -176,6 +176,7 @@ class MergerCosts:
             else:
                 np.minimum.at(self._low[:, a], labels, column)
                 np.maximum.at(self._high[:, a], labels, column)
+        self._lost = self._of(self.sizes, self._low, self._high, self._inside)
 
     def _of(self, sizes: Floats, low: Floats, high: Floats, inside: Floats) -> Floats:
         total = np.zeros(len(sizes))
@@ -193,13 +194,8 @@ class MergerCosts:
         """What a class and each of the others lose more as one: float64, shape (others,)."""
         if self._items:  # nothing is known of them but how many there are
             return np.asarray(2.0 * self.sizes[group] * self.sizes[others])
-        one = np.array([group])
-        apart = self._of(self.sizes[one], self._low[one], self._high[one], self._inside[one])
-        apart = apart + self._of(
-            self.sizes[others], self._low[others], self._high[others], self._inside[others]
-        )
-        low, high, inside = self._together(group, others)
-        return self._of(self.sizes[group] + self.sizes[others], low, high, inside) - apart
+        *_, lost = self._together(group, others)
+        return lost - (self._lost[group] + self._lost[others])
 
     def least(self, group: int, others: Labels, count: int, labels: Labels) -> Labels:
         """So many of the others, or all, whose growth with a class is least, in its order; of
@@ -230,18 +226,23 @@ class MergerCosts:
         order = np.argsort(self.growth(group, others), kind="stable")
         return others[order[:count]]
 
-    def _together(self, group: int, others: Labels) -> tuple[Floats, Floats, Floats]:
+    def _together(self, group: int, others: Labels) -> tuple[Floats, Floats, Floats, Floats]:
+        """What is kept of a class and each of the others as one, and what they lose then."""
         shared = np.zeros((len(others), len(self._scale)), np.int64)
         _shared(
             self._chains, self._large.counts, self._marks, group, others, self._loss is not None,
             shared,
         )
+        sizes = self.sizes[group] + self.sizes[others]
         inside = self._inside[group] + self._inside[others]
         if self._loss is None:
             low, high = self._low[group] + self._low[others], self._high[group] + self._high[others]
-            return low, high, inside + 2.0 * shared
-        low = np.minimum(self._low[group], self._low[others])
-        return low, np.maximum(self._high[group], self._high[others]), inside - shared
+            inside += 2.0 * shared
+        else:
+            low = np.minimum(self._low[group], self._low[others])
+            high = np.maximum(self._high[group], self._high[others])
+            inside -= shared
+        return low, high, inside, self._of(sizes, low, high, inside)
 
     def records(self, groups: Labels) -> Labels:
         """The records of some classes, one class after another: int64."""
@@ -249,8 +250,9 @@ class MergerCosts:
 
     def merge(self, group: int, into: int) -> None:
         """One class becomes part of the other."""
-        low, high, inside = self._together(group, np.array([into]))
+        low, high, inside, lost = self._together(group, np.array([into]))
         self._low[into], self._high[into], self._inside[into] = low[0], high[0], inside[0]
+        self._lost[into] = lost[0]
         if self._outlines is not None:
             size = self.sizes[into] + self.sizes[group]
             self._outlines.merge(group, into, low[0] / size, np.sqrt(inside[0]) / size)
