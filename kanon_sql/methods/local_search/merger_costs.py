@@ -195,7 +195,7 @@ class MergerCosts:
         if self._items:  # nothing is known of them but how many there are
             return np.asarray(2.0 * self.sizes[group] * self.sizes[others])
         *_, lost = self._together(group, others)
-        return lost - (self._lost[group] + self._lost[others])
+        return np.asarray(lost - (self._lost[group] + self._lost[others]))
 
     def least(self, group: int, others: Labels, count: int, labels: Labels) -> Labels:
         """So many of the others, or all, whose growth with a class is least, in its order; of
