@@ -61,8 +61,8 @@ FROM (SELECT count(*) AS size, ${seen} FROM ${file} GROUP BY ALL)
 -- The same of a column that may be one of identifiers, exactly, for kanon_sql.anonymize_files.
 SELECT coalesce(sum(n), 0)::BIGINT, count(value), coalesce(sum(n) FILTER (WHERE n >= ${least}), 0)::BIGINT,
        min(TRY_CAST(value AS HUGEINT)), max(TRY_CAST(value AS HUGEINT))
-FROM (SELECT ${column}::VARCHAR AS value, count(*) AS n FROM ${rows}
-      WHERE ${column} IS NOT NULL GROUP BY value)
+FROM (SELECT value, count(*) AS n FROM (SELECT ${column}::VARCHAR AS value FROM ${rows})
+      WHERE value IS NOT NULL GROUP BY value)
 
 -- name: one_of_each
 -- The value of each person in a column, where all rows of the person have it, for

@@ -33,7 +33,7 @@ __kanon_sets AS MATERIALIZED (  -- the values of all classes
 ),
 __kanon_places AS (  -- where in that list a class stands
     SELECT __kanon_class, row_number() OVER (ORDER BY __kanon_class ASC) AS __kanon_place,
-           md5(row('', *COLUMNS(* EXCLUDE (__kanon_class)))::VARCHAR) AS __kanon_digest
+           md5(__kanon_row_text(row('', *COLUMNS(* EXCLUDE (__kanon_class))))) AS __kanon_digest
     FROM __kanon_classes
 ),
 __kanon_ordered AS NOT MATERIALIZED (
@@ -95,7 +95,7 @@ __kanon_clusters AS (
 SELECT __kanon_without_statistics(COLUMNS(__kanon.*))
 FROM __kanon_clusters AS __kanon, __kanon_check
 WHERE __kanon_check.passed
-ORDER BY md5(concat('${seed} ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC
+ORDER BY md5(concat('${seed} ', __kanon_row_text(row(*COLUMNS(__kanon.*))))) ASC
 
 -- name: suppressed
 -- The rows that a release leaves out: FROM suppressed_rows('patients', k=5, suppress=0.01).

@@ -43,7 +43,7 @@ SELECT to_json({
     'distinct': count(x), 'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT)::VARCHAR,
     'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT)::VARCHAR,
     'written': ${written}})::VARCHAR AS facts
-FROM (SELECT ${column} AS x, count(*) AS n FROM ${relation} GROUP BY x)
+FROM (SELECT x, count(*) AS n FROM (SELECT ${column} AS x FROM ${relation}) GROUP BY x)
 
 -- name: persons
 -- What is counted of each column by persons: a part of

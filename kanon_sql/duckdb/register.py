@@ -197,8 +197,10 @@ def _cursor(instance: int, caller: int, path: str = "") -> duckdb.DuckDBPyConnec
     for con in list(_candidates(instance, caller)):
         with contextlib.suppress(duckdb.ConnectionException):
             opened = con.cursor()
-            # names are the caller's, and must not find the variables of this function
-            opened.execute("SET SESSION python_enable_replacements = false")
+            # names are the caller's, and must not find the variables of this function; where the
+            # configuration is locked, none is looked up that is in no catalog
+            with contextlib.suppress(duckdb.InvalidInputException):
+                opened.execute("SET SESSION python_enable_replacements = false")
             if path:
                 opened.execute(f"SET SESSION search_path = {literal(path)}")
             return opened

@@ -17,17 +17,16 @@ from kanon_sql.sql import statement
 
 NAMED = (
     "abs", "alias", "any_value", "array_to_string", "avg", "bool_and", "bool_or", "cast_to_type",
-    "concat", "contains", "count", "decode", "dense_rank", "duckdb_columns", "encode",
-    "epoch_ns", "epoch_us", "floor", "format", "from_json", "generate_subscripts", "greatest",
-    "hash", "isfinite", "isinf", "isnan", "least", "len", "list", "list_aggregate", "list_concat",
-    "list_contains", "list_distinct", "list_filter", "list_grade_up", "list_max", "list_min",
-    "list_position", "list_select", "list_sort", "list_sum", "list_transform", "list_zip",
-    "make_timestamp", "make_timestamp_ns", "make_timestamptz", "map_entries", "map_values", "max",
-    "md5", "md5_number", "min", "nullif", "quantile_disc", "range", "regexp_full_match",
-    "regexp_matches", "regexp_replace", "replace", "round_even", "row", "row_number", "sha256",
-    "signbit",
-    "split_part", "starts_with", "strlen", "sum", "to_json", "to_microseconds", "translate",
-    "typeof", "unnest", "version",
+    "concat", "contains", "count", "create_sort_key", "decode", "dense_rank", "duckdb_columns",
+    "encode", "epoch_ns", "epoch_us", "floor", "format", "from_json", "generate_subscripts",
+    "greatest", "hash", "isfinite", "isinf", "isnan", "least", "len", "list", "list_aggregate",
+    "list_concat", "list_contains", "list_distinct", "list_filter", "list_grade_up", "list_max",
+    "list_min", "list_position", "list_select", "list_sort", "list_sum", "list_transform",
+    "list_zip", "make_timestamp", "make_timestamp_ns", "make_timestamptz", "map_entries",
+    "map_values", "max", "md5", "md5_number", "min", "nullif", "quantile_disc", "range",
+    "regexp_full_match", "regexp_matches", "regexp_replace", "replace", "round_even", "row",
+    "row_number", "sha256", "signbit", "split_part", "starts_with", "strlen", "sum", "to_json",
+    "to_microseconds", "translate", "typeof", "unnest", "version",
 )
 """The functions that the query and our macros call by their names."""
 
@@ -76,6 +75,7 @@ BOUND = {
         "->>", "array_to_string", "contains", "json_extract", "list_contains", "list_position",
         "regexp_full_match", "regexp_matches", "starts_with", "string_split", "~~",
     ),
+    "'a', 'ASC NULLS FIRST'": ("create_sort_key",),
     "'a', 'a', 'a'": ("replace", "translate"),
     "[1]": (
         "array_length", "list_concat", "list_distinct", "list_grade_up", "list_max", "list_min",

@@ -180,7 +180,7 @@ def passing(call: GroupingCall) -> str:
 
 def _hashed(seed: int, row: str) -> str:
     """A seeded hash of a row, given as SQL."""
-    return f"(md5_number(concat('{seed} ', {row}::VARCHAR)) >> 64)::UBIGINT"
+    return f"(md5_number(concat('{seed} ', __kanon_row_text({row}))) >> 64)::UBIGINT"
 
 
 def _without(names: tuple[str, ...]) -> str:

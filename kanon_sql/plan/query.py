@@ -112,14 +112,14 @@ def _released(call: GroupingCall) -> tuple[str, str]:
     if not passing(call):
         values = "*COLUMNS(__kanon.* EXCLUDE (__kanon_rows))"
         if sets:
-            values = f"'', md5(row('', {values})::VARCHAR)"
-        order = f"md5(concat('{seed} ', row({values})::VARCHAR))"
+            values = f"'', md5(__kanon_row_text(row('', {values})))"
+        order = f"md5(concat('{seed} ', __kanon_row_text(row({values}))))"
         return (
             statement("query.stages_of_classes", dropped=dropped),
             statement("query.rows_of_classes", order=order),
         )
     values = "'', *COLUMNS(__kanon.* EXCLUDE (__kanon_place))" if sets else "*COLUMNS(__kanon.*)"
-    hash_order = f"md5(concat('{seed} ', row({values})::VARCHAR))"
+    hash_order = f"md5(concat('{seed} ', __kanon_row_text(row({values}))))"
     order = "__kanon_row ASC" if keep else f"{hash_order} ASC"
     hidden = " EXCLUDE (__kanon_row)" if keep else ""
     given = {"dropped": dropped, "passing": passing(call)}

@@ -206,9 +206,14 @@ CREATE OR REPLACE TEMP MACRO __kanon_steps(precisions, column_name) AS list_tran
     [{'all': precisions, 'name': column_name}], lambda __kanon_one: list_filter(
         __kanon_one.all, lambda __kanon_x: __kanon_x.name = __kanon_one.name)[1].steps)[1];
 
-CREATE OR REPLACE TEMP MACRO __kanon_nearest_step(microseconds, steps) AS list_transform(
+-- Far from 1970, steps are those of doubles that stand for the times: a time may lie beside its step as
+-- far as the double is rounded, and is told as it is.
+CREATE OR REPLACE TEMP MACRO __kanon_nearest_step(microseconds, steps) AS list_transform(list_transform(
     [{'x': microseconds::HUGEINT, 'steps': steps::HUGEINT}],
-    lambda __kanon_x: (__kanon_nearest(__kanon_x.x, __kanon_x.steps) * __kanon_x.steps)::BIGINT)[1];
+    lambda __kanon_x: {'x': __kanon_x.x,
+        'near': __kanon_nearest(__kanon_x.x, __kanon_x.steps) * __kanon_x.steps}),
+    lambda __kanon_x: CASE WHEN abs(__kanon_x.near - __kanon_x.x) <= abs(__kanon_x.x) // 9007199254740992
+        THEN __kanon_x.x ELSE __kanon_x.near END::BIGINT)[1];
 
 CREATE OR REPLACE TEMP MACRO __kanon_precise
     (x BIGINT, own, steps) AS own,

@@ -24,6 +24,12 @@ CREATE OR REPLACE TEMP MACRO __kanon_text
     (x VARCHAR) AS decode(encode(x)),
     (x) AS x::VARCHAR;
 
+-- A row as a text from which hashes are made. What its times with a time zone are written as depends on
+-- the setting TimeZone, so such a row is written as the key by which DuckDB sorts it.
+CREATE OR REPLACE TEMP MACRO __kanon_row_text(x) AS
+    CASE WHEN contains(typeof(x), 'WITH TIME ZONE')
+         THEN create_sort_key(x, 'ASC NULLS FIRST')::VARCHAR ELSE x::VARCHAR END;
+
 -- a type without the values that an ENUM may have, which a release need not have: it is a text
 CREATE OR REPLACE TEMP MACRO __kanon_type(x) AS
     regexp_replace(typeof(x), 'ENUM\(''([^'']|'''')*''(, ''([^'']|'''')*'')*\)', 'VARCHAR', 'g');

@@ -132,6 +132,15 @@ def test_inside_a_transaction_of_the_caller(con: Connection, k: int) -> None:
     assert left(con) == before
 
 
+def test_a_connection_whose_configuration_is_locked(con: Connection) -> None:
+    con.execute("CREATE SCHEMA other; CREATE TABLE other.q AS FROM patients; USE other")
+    told = expected(con, "q")
+    con.execute("SET lock_configuration = true")
+    assert expected(con, "q") == expected(con, "memory.main.patients") == told
+    measured = con.execute("SELECT k FROM k_anonymity('q', quasi_identifiers := ['age'])")
+    assert measured.fetchall()[0][0] >= 1
+
+
 def test_a_new_connection_is_registered() -> None:
     con = duckdb.connect()
     con.execute("CREATE TABLE t AS SELECT i % 3 AS a FROM range(30) AS r(i)")

@@ -280,8 +280,8 @@ def test_a_corrupt_file_and_a_changed_one_are_one_sentence(
 def test_an_identifier_that_nobody_named_does_not_come_out(column: str, tmp_path: Path) -> None:
     with duckdb.connect() as con:
         con.execute(
-            f"COPY (SELECT {column} AS code, i % 90 AS age, 'x' || i // 2 AS person "
-            f"FROM range(2000) AS t(i)) TO '{tmp_path}/t.parquet'"
+            f"COPY (SELECT {column} AS code, i % 90 AS age, 'x' || i // 2 AS person, "
+            f"i % 7 AS value FROM range(2000) AS t(i)) TO '{tmp_path}/t.parquet'"
         )
     given = {"k": 3, "quasi_identifiers": ["age"], "others": "release", "progress": False}
     entity = {"entity": "person"} if "//" in column else {"identifiers": ["person"]}

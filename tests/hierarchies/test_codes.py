@@ -113,6 +113,15 @@ def test_nothing_is_suggested_without_two_values(con: Connection) -> None:
     assert told(con, "none") == nothing
 
 
+@pytest.mark.parametrize("name", ["x", "X", "n", "facts"])
+def test_columns_may_be_called_as_the_query_calls_its_own(con: Connection, name: str) -> None:
+    con.execute("CREATE OR REPLACE TABLE named AS SELECT 47000 + i % 30 AS zip, "
+                f"'s' || i % 3 AS {name} FROM range(200) AS r(i)")
+    call = "FROM anonymize('named', k := 5, {}, effort := 'fast')"
+    found = con.execute(call.format("hierarchies := 'suggested'")).fetchall()
+    assert found == con.execute(call.format("hierarchies := {'zip': 'prefix'}")).fetchall()
+
+
 @pytest.mark.slow
 def test_nulls_change_nothing(con: Connection, whole: Told) -> None:
     con.execute("CREATE OR REPLACE TABLE gaps AS FROM columns_of_codes UNION ALL BY NAME "

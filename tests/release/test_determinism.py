@@ -259,6 +259,32 @@ def small_table(con: Connection) -> None:
     )
 
 
+ZONED = """
+    CREATE TABLE t AS
+    SELECT i AS id, i % 50 AS age, 's' || i % 4 AS s,
+           TIMESTAMPTZ '2024-03-30 22:30:00+00' + to_hours(i * 37 % 61) AS seen
+    FROM range(240) AS r(i)
+"""
+
+
+@pytest.mark.parametrize("roles", [
+    "quasi_identifiers := ['age'], sensitive := ['s', 'id'], identifiers := ['seen']",
+    "quasi_identifiers := ['age'], sensitive := ['s', 'id'], others := 'drop'",
+    "quasi_identifiers := ['age'], sensitive := ['s', 'seen'], identifiers := ['id']",
+    "quasi_identifiers := ['age', 'seen'], sensitive := ['s'], identifiers := ['id']",
+    "quasi_identifiers := ['age'], sensitive := ['s', 'seen'], entity := 'id', class_id := true",
+])
+def test_the_time_zone_of_the_session_changes_no_row(con: Connection, roles: str) -> None:
+    con.execute(ZONED)
+    found = []
+    for zone in ("UTC", "America/New_York", "Europe/Berlin"):
+        con.execute(f"SET TimeZone = '{zone}'")
+        remembered.forget()
+        query = f"FROM anonymize('t', k := 5, seed := 3, {roles})"
+        found.append(con.execute(query).fetchall())
+    assert found[0] == found[1] == found[2]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_setting_of_the_session_changes_no_result(setting: str) -> None:

@@ -236,3 +236,19 @@ def test_a_column_of_nothing(con: Connection) -> None:
                 "i % 3 AS d FROM range(12) AS r(i)")
     assert {row[:3] for row in con.execute("FROM anonymize('t', k=3)").fetchall()} == {
         (None, None, None)}
+
+
+@pytest.mark.parametrize("sql_type", ["TIMESTAMP", "TIMESTAMPTZ"])
+@pytest.mark.parametrize("far", [
+    "9999-12-31 23:59:59.999999", "9999-12-31 00:00:00", "0044-03-15 (BC) 00:00:00.000001",
+])
+def test_a_time_far_from_1970_that_a_class_shares_is_released_as_it_is(
+    con: Connection, sql_type: str, far: str
+) -> None:
+    con.execute(
+        "SET TimeZone = 'UTC'; CREATE TABLE t AS SELECT CASE WHEN i % 2 = 0 "
+        f"THEN '{far}'::{sql_type} ELSE '2024-05-01 10:00:00'::{sql_type} END AS valid_to "
+        "FROM range(20) AS r(i)"
+    )
+    found = con.execute("SELECT DISTINCT valid_to::VARCHAR FROM anonymize('t', k=5)").fetchall()
+    assert {text.removesuffix("+00") for (text,) in found} == {far, "2024-05-01 10:00:00"}

@@ -20,13 +20,13 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         '__kanon_measure', '__kanon_risk', '__kanon_roles', '__kanon_start', '__kanon_take',
         '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
         'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
-        'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
-        'duckdb_columns', 'encode', 'epoch_ns', 'epoch_us', 'floor', 'format', 'from_json',
-        'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
-        'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
-        'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
-        'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
-        'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
+        'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'create_sort_key',
+        'decode', 'dense_rank', 'duckdb_columns', 'encode', 'epoch_ns', 'epoch_us', 'floor',
+        'format', 'from_json', 'generate_series', 'generate_subscripts', 'greatest', 'hash',
+        'histogram', 'if', 'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list',
+        'list_aggr', 'list_aggregate', 'list_concat', 'list_contains', 'list_distinct',
+        'list_filter', 'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select',
+        'list_sort', 'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
         'make_timestamp_ns', 'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values',
         'max', 'md5', 'md5_number', 'min', 'nullif', 'power', 'quantile_disc', 'range',
         'regexp_full_match', 'regexp_matches', 'regexp_replace', 'replace', 'round',
@@ -43,8 +43,8 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
 ),
 __kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
-           {'apart': (md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease")))::VARCHAR)) >> 64)::UBIGINT,
-            'whole': (md5_number(concat('7 ', row((md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease")))::VARCHAR)) >> 64)::UBIGINT, __kanon."disease")::VARCHAR)) >> 64)::UBIGINT} AS __kanon_hash,
+           {'apart': (md5_number(concat('7 ', __kanon_row_text(row(*COLUMNS(__kanon.* EXCLUDE ("disease")))))) >> 64)::UBIGINT,
+            'whole': (md5_number(concat('7 ', __kanon_row_text(row((md5_number(concat('7 ', __kanon_row_text(row(*COLUMNS(__kanon.* EXCLUDE ("disease")))))) >> 64)::UBIGINT, __kanon."disease")))) >> 64)::UBIGINT} AS __kanon_hash,
            __kanon.*
     FROM "patients" AS __kanon, __kanon_started
     WHERE __kanon_has(COLUMNS(['disease', 'name']))
@@ -549,7 +549,7 @@ SELECT unnest(list_concat(
       'description': 'which release of its ledger this is; null without a ledger'},
      {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
       'description': 'SHA-256 of the released rows, regardless of their order, and of their columns'},
-     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('12da7604b0f9e646dad2336c0dfbe21fb6d6d82df2fa7bca8a8ee26fe7303795')::VARCHAR,
+     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('afc0720c17aad8bfc2b82522b4769cf70d06872370320f3932c9fe9a31c23b79')::VARCHAR,
       'description': 'SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is secret'},
      {'section': 'release', 'entry': 'method', 'value': to_json((SELECT grouped ->> 'method' FROM __kanon_facts))::VARCHAR, 'description': 'the method that ''auto'' chose'}]
 ), max_depth := 2)

@@ -19,13 +19,13 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         '__kanon_measure', '__kanon_risk', '__kanon_roles', '__kanon_start', '__kanon_take',
         '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
         'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
-        'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
-        'duckdb_columns', 'encode', 'epoch_ns', 'epoch_us', 'floor', 'format', 'from_json',
-        'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
-        'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
-        'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
-        'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
-        'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
+        'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'create_sort_key',
+        'decode', 'dense_rank', 'duckdb_columns', 'encode', 'epoch_ns', 'epoch_us', 'floor',
+        'format', 'from_json', 'generate_series', 'generate_subscripts', 'greatest', 'hash',
+        'histogram', 'if', 'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list',
+        'list_aggr', 'list_aggregate', 'list_concat', 'list_contains', 'list_distinct',
+        'list_filter', 'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select',
+        'list_sort', 'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
         'make_timestamp_ns', 'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values',
         'max', 'md5', 'md5_number', 'min', 'nullif', 'power', 'quantile_disc', 'range',
         'regexp_full_match', 'regexp_matches', 'regexp_replace', 'replace', 'round',
@@ -42,8 +42,8 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
 ),
 __kanon_read AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
-           {'apart': (md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "job")))::VARCHAR)) >> 64)::UBIGINT,
-            'whole': (md5_number(concat('7 ', row((md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "job")))::VARCHAR)) >> 64)::UBIGINT, __kanon."disease")::VARCHAR)) >> 64)::UBIGINT} AS __kanon_hash,
+           {'apart': (md5_number(concat('7 ', __kanon_row_text(row(*COLUMNS(__kanon.* EXCLUDE ("disease", "job")))))) >> 64)::UBIGINT,
+            'whole': (md5_number(concat('7 ', __kanon_row_text(row((md5_number(concat('7 ', __kanon_row_text(row(*COLUMNS(__kanon.* EXCLUDE ("disease", "job")))))) >> 64)::UBIGINT, __kanon."disease")))) >> 64)::UBIGINT} AS __kanon_hash,
            NULL::BIGINT AS __kanon_part,
            COLUMNS(['age', 'zip', 'disease', 'job']),
            __kanon_key_hash(COLUMNS(__kanon.* EXCLUDE ("age", "zip", "disease", "job")))
@@ -362,4 +362,4 @@ __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
 SELECT __kanon_without_statistics(COLUMNS(__kanon.*))
 FROM __kanon_released AS __kanon, __kanon_check
 WHERE __kanon_check.passed
-ORDER BY md5(concat('7 ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC
+ORDER BY md5(concat('7 ', __kanon_row_text(row(*COLUMNS(__kanon.*))))) ASC
