@@ -56,7 +56,7 @@ def _radii(
 
 def measure(
     encoded: Encoded, labels: Labels, source: AnyCells, centers: AnyCells,
-    task: GroupTask, bounded: bool = False,
+    task: GroupTask, bounded: bool = False, alike: Labels | None = None,
 ) -> tuple[dict[str, Any], Floats]:
     """The losses of a grouping and the radius of each class.
 
@@ -67,6 +67,8 @@ def measure(
         task: how the rows were grouped; its geometry says what ``cost`` is, and its metric what
             radii are measured in.
         bounded: whether to tell what no grouping loses less than.
+        alike: int64, shape (groups,), 0 ..; groups of the same number release the same values, and
+            are one class to a reader: so sse and information_loss are of these. None: each is one.
 
     Returns:
         sse, sse_released, sst (squared standard deviations), information_loss and its bound
@@ -85,8 +87,9 @@ def measure(
     radii = _radii(encoded, all_labels, source, centers, apart, task)
     del apart
     points = _part(encoded.squared(), released)
-    lost, total = sse(points, labels), sst(points)
-    bound = _bound(points, labels, lost, total, task.k if bounded and len(released) == rows else 0)
+    seen = labels if alike is None else alike[labels]
+    lost, total = sse(points, seen), sst(points)
+    bound = _bound(points, seen, lost, total, task.k if bounded and len(released) == rows else 0)
     del points
     classes = Classes(encoded, all_labels, np.bincount(labels, minlength=groups), radii)
     facts: dict[MeasuredFact, Any] = {

@@ -144,13 +144,15 @@ def measure_rows(
     if published.only_radii:
         cells, centers = rows.fields["cells"], rows.fields["center"]
         return {}, classes, class_radii(encoded, labels[encoded.order], cells, centers, task)
-    facts, radii = measure(
-        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"], task,
-        published.bounded,
-    )
-    everything, labels = _with_outside(rows, columns, task, published, trees or {}, encoded, labels)
     shown = _shown(columns, published, classes, trees or {})
     alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
+    # classes of the same means lose as one what they lose apart
+    means = all(shown.form_of(column.name) == "point" for column in columns)
+    facts, radii = measure(
+        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"], task,
+        published.bounded, None if means else alike,
+    )
+    everything, labels = _with_outside(rows, columns, task, published, trees or {}, encoded, labels)
     losses = released_losses(everything, labels[everything.order], shown, alike)
     kept = int(np.sum(labels >= 0))
     generalized = 0

@@ -98,3 +98,34 @@ def test_the_metric_options_shows_what_was_used(method: str, option: str, value:
         f"metric = 'options'"
     ).fetchall()
     assert json.loads(text)[option] == value
+
+
+@pytest.mark.parametrize("call", [
+    "representation := 'suppress', method := 'mdav_star'",
+    "representation := 'interval', method := 'k_member'",
+    "representation := 'bounds', method := 'mdav_star'",
+    "method := 'forest'", "method := 'mondrian'", "representation := 'median', method := 'mdav'",
+])
+def test_what_lies_within_the_released_classes_is_lost(call: str) -> None:
+    with kanon_sql.register(duckdb.connect()) as con:
+        con.execute(
+            "CREATE TABLE p AS SELECT i AS rid, 20 + (i * 7919) % 61 AS age, 's' || i % 4 AS s "
+            "FROM range(300) AS r(i)"
+        )
+        given = f"'p', k := 5, quasi_identifiers := ['age'], sensitive := ['s', 'rid'], {call}"
+        told = dict(con.execute(
+            f"SELECT metric, value FROM anonymize_metrics({given}, detail := true)"
+        ).fetchall())
+        ((classes, lost),) = con.execute(f"""
+            WITH shown AS (
+                SELECT coalesce(r.age::VARCHAR, '') AS shown, p.age
+                FROM anonymize({given}) AS r JOIN p USING (rid)
+            ), means AS (
+                SELECT *, avg(age) OVER (PARTITION BY shown) AS own, avg(age) OVER () AS of_all
+                FROM shown
+            )
+            SELECT count(DISTINCT shown), 100 * sum((age - own) ** 2) / sum((age - of_all) ** 2)
+            FROM means
+        """).fetchall()
+    assert told["classes"] == classes
+    assert told["information_loss"] == pytest.approx(lost, rel=1e-9)
