@@ -48,12 +48,20 @@ def found_by_sql(
     con: Connection, model: PrivacyModel, paths: list[list[str]] | None = None
 ) -> dict[int, tuple[bool, float]]:
     """Of each class of the table ``rows`` (class, x) whether it passes, and what it has."""
+    return passing(con, model, HISTOGRAM.format('"x"'), paths)
+
+
+def passing(
+    con: Connection, model: PrivacyModel, histogram: str, paths: list[list[str]] | None = None,
+    in_parts: bool = False,
+) -> dict[int, tuple[bool, float]]:
+    """The same by SQL of a histogram; ``in_parts``: it tells the part of each class."""
     if isinstance(model, AlphaFrequency):  # the texts of values, as SQL has them
         by_value = tuple((word_of(float(word)), share) for word, share in model.by_value)
         model = replace(model, by_value=by_value)
-    (each,) = checked([model], ["x"])
+    (each,) = checked([model], ["x"], in_parts)
     trees = {} if paths is None else {"x": 1}
-    stages = model_stages([each], ["x"], lambda i, column: HISTOGRAM.format(column), trees)
+    stages = model_stages([each], ["x"], lambda i, column: histogram, trees, in_parts)
     if paths is not None:
         stages = f"__kanon_tree_1 AS (SELECT {paths!r}::VARCHAR[][] AS paths),\n{stages}"
     query = f"WITH {stages.rstrip().rstrip(',')} SELECT combination, passes, has FROM {each.stage}"
@@ -72,11 +80,22 @@ def compare(
     con: Connection, model: PrivacyModel, values: list[Any], labels: list[int],
     levels: Levels = (),
 ) -> None:
-    paths = [
+    hold(found_by_sql(con, model, paths_of(levels)), model, values, labels, levels)
+
+
+def paths_of(levels: Levels) -> list[list[str]] | None:
+    """The paths of a hierarchy; None without one."""
+    return [
         [word_of(leaf), *(f"{depth} {level[leaf]}" for depth, level in enumerate(levels[1:])), "*"]
         for leaf in levels[0]
     ] if levels else None
-    found = found_by_sql(con, model, paths)
+
+
+def hold(
+    found: dict[int, tuple[bool, float]], model: PrivacyModel, values: list[Any],
+    labels: list[int], levels: Levels = (),
+) -> None:
+    """Holds what was found of classes to the reference; ``values``: of all rows."""
     assert set(found) == set(labels)
     for group, (kept, has) in found.items():
         own = [v for v, g in zip(values, labels, strict=True) if g == group]
@@ -186,3 +205,67 @@ def test_a_missing_value_counts_for_a_bound_in_millionths(con: Connection) -> No
         model = model_of("by_value", share, "worst")
         compare(con, model, values, labels)
         assert found_by_sql(con, model)[1][0] is kept
+
+
+def test_a_value_that_is_too_frequent_breaks_delta_by_itself(con: Connection) -> None:
+    """Five eighths of a quarter: no other share is too low, and the other class is near enough."""
+    values = [*NUMBERS[:4], *[NUMBERS[0]] * 4, *[NUMBERS[0]] * 3, *NUMBERS[1:4] * 7]
+    labels = [0] * 8 + [1] * 24
+    write(con, values, labels)
+    for delta, kept in ((0.9, False), (0.95, True)):
+        model = model_of("delta", delta, "worst")
+        compare(con, model, values, labels)
+        assert found_by_sql(con, model)[0][0] is kept
+
+
+def test_missing_values_may_have_as_large_a_share_as_the_bound(con: Connection) -> None:
+    """Half of the rows might have the bounded value, and no row has it; or all rows may."""
+    for values, model in (
+        ([None, NUMBERS[1]], model_of("by_value", 0.5, "worst")),
+        ([None, None], model_of("alpha", 1.0, "worst")),
+    ):
+        write(con, values, [0, 0])
+        assert passes(model, values, values)
+        assert found_by_sql(con, model)[0][0] is True
+
+
+@pytest.mark.parametrize("kind", ["equal", "ordered", "hierarchy"])
+def test_a_distance_may_be_the_threshold(con: Connection, kind: str) -> None:
+    """Two classes of one value each, of two: a half of the rows is moved from end to end."""
+    values = [NUMBERS[0]] * 4 + [NUMBERS[1]] * 4
+    levels = [{NUMBERS[0]: 0, NUMBERS[1]: 1}] if kind == "hierarchy" else ()
+    labels = [0] * 4 + [1] * 4
+    write(con, values, labels)
+    for t, kept in ((0.5, True), (0.499999, False)):
+        model = model_of(kind, t, "worst")
+        compare(con, model, values, labels, levels)
+        assert found_by_sql(con, model, paths_of(levels))[0] == (kept, 0.5)
+
+
+@pytest.mark.parametrize("many", [3, 5, 6, 7])
+def test_equally_frequent_values_are_counted_exactly(con: Connection, many: int) -> None:
+    write(con, NUMBERS[:many], [0] * many)
+    assert found_by_sql(con, model_of("entropy", many, "worst"))[0] == (True, many)
+
+
+def test_what_rounding_cannot_tell_from_the_bound_is_refused(con: Connection) -> None:
+    """The bound of each model is what the class has, as far as doubles tell."""
+    values = [NUMBERS[0]] * 3 + [NUMBERS[7]] + [NUMBERS[0]] * 3 + [NUMBERS[7]] * 3
+    labels = [0] * 4 + [1] * 6
+    write(con, values, labels)
+    for kind in ("entropy", "numeric", "delta"):
+        has = found_by_sql(con, model_of(kind, 2, "worst"))[0][1]
+        for near, kept in ((1 - 1e-9, False), (1, False), (1 + 1e-9, True)):
+            bound = has / near if kind == "entropy" else has * near
+            model = model_of(kind, bound, "worst")
+            compare(con, model, values, labels)
+            assert found_by_sql(con, model)[0][0] is kept
+
+
+@pytest.mark.parametrize("height", [1, 3])
+def test_without_a_known_value_a_hierarchy_has_no_distance(con: Connection, height: int) -> None:
+    values, levels = [None] * 4, levels_of(0)[:height]
+    write(con, values, [0, 0, 1, 1])
+    model = model_of("hierarchy", 0.1, "worst")
+    compare(con, model, values, [0, 0, 1, 1], levels)
+    assert set(found_by_sql(con, model, []).values()) == {(True, 0.0)}
