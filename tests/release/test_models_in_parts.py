@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from kanon_sql.plan.models import of_part
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import EntityShare, PrivacyModel
 from kanon_sql.sql import statement
 from tests.privacy.histograms import KINDS, NUMBERS, THRESHOLDS, levels_of, model_of
 from tests.privacy.reference import Levels
@@ -118,3 +118,14 @@ def test_each_person_has_one_value_or_none(con: Connection, kind: str) -> None:
     write(con, TABLE)
     for nulls in ("worst", "value"):
         compare(con, model_of(kind, LIMITS[kind][0], nulls), TABLE, True, False)
+
+
+@pytest.mark.parametrize(("k", "kept"), [(2, True), (3, False)])
+def test_the_share_of_a_person_is_that_of_the_one_with_the_most_rows(
+    con: Connection, k: int, kept: bool
+) -> None:
+    con.execute("CREATE OR REPLACE TEMP TABLE rows AS SELECT 0 AS class, "
+                "['a', 'a', 'a', 'b', 'b', 'c'][i + 1] AS x FROM range(6) AS r(i)")
+    histogram = ("SELECT class AS combination, x AS label, x AS sorted, NULL::DOUBLE AS number,"
+                 " count(*) AS size FROM rows GROUP BY class, x")
+    assert passing(con, EntityShare(column="x", k=k), histogram) == {0: (kept, 0.5)}

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_sql.plan.models import checked, model_stages
-from kanon_sql.privacy import AlphaFrequency, PrivacyModel
+from kanon_sql.privacy import AlphaFrequency, Closeness, PrivacyModel
 from tests.privacy.histograms import (
     KINDS,
     NUMBERS,
@@ -212,7 +212,7 @@ def test_a_value_that_is_too_frequent_breaks_delta_by_itself(con: Connection) ->
     values = [*NUMBERS[:4], *[NUMBERS[0]] * 4, *[NUMBERS[0]] * 3, *NUMBERS[1:4] * 7]
     labels = [0] * 8 + [1] * 24
     write(con, values, labels)
-    for delta, kept in ((0.9, False), (0.95, True)):
+    for delta, kept in ((0.9, False), (math.log(2.5), False), (0.95, True)):
         model = model_of("delta", delta, "worst")
         compare(con, model, values, labels)
         assert found_by_sql(con, model)[0][0] is kept
@@ -269,3 +269,57 @@ def test_without_a_known_value_a_hierarchy_has_no_distance(con: Connection, heig
     model = model_of("hierarchy", 0.1, "worst")
     compare(con, model, values, [0, 0, 1, 1], levels)
     assert set(found_by_sql(con, model, []).values()) == {(True, 0.0)}
+
+
+@pytest.mark.parametrize(("most", "rows", "kept"), [
+    (350782, 414355, True), (1691697, 1998287, False),
+])
+def test_a_gain_that_is_as_large_as_beta_allows(
+    con: Connection, most: int, rows: int, kept: bool
+) -> None:
+    """Two values, each a half of all rows and so many of a class. No share is (1 + ln 2) / 2: the
+    first is below it by more than a trillionth of it, the second above it by less."""
+    counts = [(0, "a", most), (0, "b", rows - most), (1, "b", most), (1, "a", rows - most)]
+    histogram = " UNION ALL ".join(
+        f"SELECT {group} AS combination, '{label}' AS label, '{label}' AS sorted, NULL::DOUBLE AS"
+        f" number, {size}::BIGINT AS size" for group, label, size in counts
+    )
+    found = passing(con, model_of("enhanced", 1, "worst"), histogram)
+    assert [each[0] for each in found.values()] == [kept, kept]
+
+
+@pytest.mark.parametrize("nulls", ["worst", "value"])
+def test_without_a_word_numbers_have_an_order_and_texts_have_none(
+    con: Connection, nulls: str
+) -> None:
+    numbers, labels = [9, 9, 10, 100, 9, 100, None], [0, 0, 0, 1, 1, 1, 1]
+    for values, sql_type, distance in (
+        (numbers, "INTEGER", "ordered"), ([n and str(n) for n in numbers], "VARCHAR", "equal"),
+        (numbers[:1] * 7, "INTEGER", "ordered"), ([None] * 7, "INTEGER", "equal"),
+    ):
+        write(con, values, labels, sql_type)
+        for t in (0.0, 0.1, 0.4, 0.6):
+            unsaid = Closeness(column="x", nulls=nulls, t=t)
+            said = Closeness(column="x", nulls=nulls, t=t, distance=distance)
+            hold(found_by_sql(con, unsaid), said, values, labels)
+
+
+@pytest.mark.parametrize("kind", ["equal", "ordered", "numeric"])
+def test_where_there_is_one_value_no_row_is_moved(con: Connection, kind: str) -> None:
+    values, labels = [NUMBERS[1]] * 4, [0, 0, 1, 1]
+    write(con, values, labels)
+    model = model_of(kind, 0.0, "worst")
+    compare(con, model, values, labels)
+    assert set(found_by_sql(con, model).values()) == {(True, 0.0)}
+
+
+@pytest.mark.parametrize(("value", "sql_type", "ordered"), [
+    (7, "INTEGER", True), ("7", "VARCHAR", False), (None, "INTEGER", False),
+])
+def test_a_single_number_has_an_order(
+    con: Connection, value: Any, sql_type: str, ordered: bool
+) -> None:
+    write(con, [value, value], [0, 1], sql_type)
+    stages = model_stages([], ["x"], lambda i, column: HISTOGRAM.format(column))
+    query = f"WITH {stages.rstrip().rstrip(',')} SELECT many, ordered FROM __kanon_whole_0"
+    assert con.execute(query).fetchall() == [(2, ordered)]
