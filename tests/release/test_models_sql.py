@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.plan.models import checked, model_stages
+from kanon_sql.plan.models import checked, domain_sql, model_stages
 from kanon_sql.privacy import AlphaFrequency, Closeness, PrivacyModel
 from tests.privacy.histograms import (
     KINDS,
@@ -323,3 +323,13 @@ def test_a_single_number_has_an_order(
     stages = model_stages([], ["x"], lambda i, column: HISTOGRAM.format(column))
     query = f"WITH {stages.rstrip().rstrip(',')} SELECT many, ordered FROM __kanon_whole_0"
     assert con.execute(query).fetchall() == [(2, ordered)]
+
+
+def test_the_values_of_all_rows_in_their_order(con: Connection) -> None:
+    """Once each, numbers by their size, and a missing one last."""
+    write(con, [100.0, 9.0, None, 9.0, 10.0, None, -0.0], [0, 0, 0, 1, 1, 1, 1])
+    found = con.execute(domain_sql(f"({HISTOGRAM.format('x')})")).fetchall()
+    assert found == [
+        ("0", 1, 0.0, 0), ("9", 2, 9.0, 1), ("10", 1, 10.0, 2), ("100", 1, 100.0, 3),
+        (None, 2, None, 4),
+    ]
