@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.plan.models import checked, domain_sql, model_stages
+from kanon_sql.plan.models import Checked, checked, domain_sql, model_stages, stages_of
 from kanon_sql.privacy import AlphaFrequency, Closeness, PrivacyModel
 from tests.privacy.histograms import (
     KINDS,
@@ -333,3 +333,18 @@ def test_the_values_of_all_rows_in_their_order(con: Connection) -> None:
         ("0", 1, 0.0, 0), ("9", 2, 9.0, 1), ("10", 1, 10.0, 2), ("100", 1, 100.0, 3),
         (None, 2, None, 4),
     ]
+
+
+@pytest.mark.parametrize("kind", ["equal", "ordered", "delta"])
+def test_unless_it_is_said_rows_are_in_no_parts_and_it_is_asked_what_passes(
+    con: Connection, kind: str
+) -> None:
+    values, labels = [*NUMBERS[:2] * 2, NUMBERS[0]], [0, 0, 1, 1, 1]
+    write(con, values, labels)
+    model = model_of(kind, 0.4, "worst")
+    stages = model_stages([], ["x"], lambda i, column: HISTOGRAM.format(column))
+    stages += "\n".join(stages_of([Checked(model, 0, 0)]))
+    found = con.execute(
+        f"WITH {stages.rstrip().rstrip(',')} SELECT combination, passes, has FROM __kanon_model_0"
+    ).fetchall()
+    hold({group: (kept, has) for group, kept, has in found}, model, values, labels)
