@@ -348,3 +348,12 @@ def test_unless_it_is_said_rows_are_in_no_parts_and_it_is_asked_what_passes(
         f"WITH {stages.rstrip().rstrip(',')} SELECT combination, passes, has FROM __kanon_model_0"
     ).fetchall()
     hold({group: (kept, has) for group, kept, has in found}, model, values, labels)
+
+
+def test_numbers_far_from_zero_are_as_far_apart_as_they_are(con: Connection) -> None:
+    """The largest whole numbers that a double tells apart."""
+    values = [2.0**53 - 3, 2.0**53 - 3, 2.0**53 - 2, 2.0**53 - 2, 2.0**53 - 1, 2.0**53 - 1]
+    labels = [0, 0, 1, 1, 1, 1]
+    write(con, values, labels)
+    for t in (0.499999, 0.500001):
+        compare(con, model_of("numeric", t, "worst"), values, labels)
