@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from kanon_sql.plan.models import of_part
-from kanon_sql.privacy import EntityShare, PrivacyModel
+from kanon_sql.privacy import Closeness, EntityShare, PrivacyModel
 from kanon_sql.sql import statement
 from tests.privacy.histograms import KINDS, NUMBERS, THRESHOLDS, levels_of, model_of
 from tests.privacy.reference import Levels
@@ -129,3 +129,26 @@ def test_the_share_of_a_person_is_that_of_the_one_with_the_most_rows(
     histogram = ("SELECT class AS combination, x AS label, x AS sorted, NULL::DOUBLE AS number,"
                  " count(*) AS size FROM rows GROUP BY class, x")
     assert passing(con, EntityShare(column="x", k=k), histogram) == {0: (kept, 0.5)}
+
+
+@pytest.mark.parametrize("nulls", ["worst", "value"])
+def test_a_part_without_a_number_leaves_the_others_their_order(
+    con: Connection, nulls: str
+) -> None:
+    rows = [*rows_of("00a- 00b- 01c- 01d-"), *(row for row in TABLE if row.part)]
+    write(con, rows)
+    for t in (0.15, 0.4):
+        unsaid = Closeness(column="x", nulls=nulls, t=t)
+        said = Closeness(column="x", nulls=nulls, t=t, distance="ordered")
+        found = passing(con, unsaid, histogram(False, True), None, True)
+        for pairs in of_rows(rows).values():
+            labels, values = zip(*pairs, strict=True)
+            hold({group: found[group] for group in labels}, said, list(values), list(labels))
+
+
+def test_where_each_person_has_two_numbers_none_is_known(con: Connection) -> None:
+    rows = rows_of("00a1 00a2 00b1 00b3 01c5 01c6 01d1 01d2")
+    write(con, rows)
+    unsaid = Closeness(column="x", nulls="worst", t=0.0)
+    found = passing(con, unsaid, histogram(True, False))
+    assert found == {0: (True, 0.0), 1: (True, 0.0)}
