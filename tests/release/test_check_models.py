@@ -28,13 +28,16 @@ ILL = ["Flu", "Cold", "Flu", "Cold", "Mumps", "Flu", "Flu", "Flu", "Cold", "Cold
 PAY = [9, 10, 100, 9, 10, 100, 9, 9, 10, 100, 100, 10]
 # the rows of a and of c have one disease, those of b two, and one of f is missing
 WHO = ["a", "b", "a", "b", "b", "g", "c", "c", "d", "e", "f", "f"]
+CODE = ["A1", "B1", "A1", "B2", "A2", "A1", "A2", "A1", "B1", "B2", "B1", "B2"]
 DAY = ["mon"] * 6 + ["tue"] * 6
 
 
 def create(con: Connection) -> None:
-    con.execute("CREATE TABLE t (a INTEGER, ill VARCHAR, pay INTEGER, who VARCHAR, day VARCHAR)")
-    rows = [list(row) for row in zip(range(12), ILL, PAY, WHO, DAY, strict=True)]
-    con.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", rows)
+    con.execute("CREATE TABLE t (a INTEGER, b VARCHAR, ill VARCHAR, pay INTEGER, code VARCHAR, "
+                "who VARCHAR, day VARCHAR)")
+    cells = zip(ILL, PAY, CODE, WHO, DAY, strict=True)
+    rows = [[i, "xy"[i % 2], *row] for i, row in enumerate(cells)]
+    con.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 con = registered("SET threads = 1", create)
@@ -137,3 +140,28 @@ def test_classes_that_release_the_same_are_one_for_a_model(con: Connection) -> N
     assert "2 of its classes don't keep" in refusal(con, call, Given(labels))
     same = "SELECT __kanon_class, CASE WHEN __kanon_class < 2 THEN 1 ELSE 2 END AS a FROM ({})"
     assert refusal(con, call, Given(labels, classes=same)) == ""
+
+
+LEVELS = [{code: code for code in CODE}, {code: code[0] for code in CODE}]
+
+
+@pytest.mark.parametrize("trees", [{}, {"a": "bins"}, {"a": "bins", "b": "flat"}], ids=len)
+@pytest.mark.parametrize("model", [
+    Closeness(column="code", t=0.35, distance="hierarchy"), DistinctDiversity(column="code", l=2),
+], ids=["t", "l"])
+def test_a_model_goes_by_the_hierarchy_of_its_column(
+    con: Connection, model: PrivacyModel, trees: dict[str, str]
+) -> None:
+    call = CALL.also(
+        **{model.option: getattr(model, model.option)}, quasi_identifiers=["a", "b"],
+        sensitive=["code"], hierarchies={**trees, "code": "prefix"},
+    )
+    for labels in LABELS:
+        own = [
+            [code for code, other in zip(CODE, labels, strict=True) if other == label]
+            for label in {*labels} - {-1}
+        ]
+        everything = [code for codes in own for code in codes]
+        count = sum(not passes(model, codes, everything, LEVELS) for codes in own)
+        found = refusal(con, call, Given(labels))
+        assert found.startswith(f"The release was stopped: {count} of its") if count else not found

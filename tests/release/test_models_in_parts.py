@@ -1,5 +1,6 @@
-"""The SQL of privacy models where there are parts or persons: each part is held against its own
-rows, and each person counts once. It says of each class what the reference says."""
+"""The SQL of privacy models where there are parts, persons or blocks: each part is held against its
+own rows, each person counts once, and a block is held against the rows of all blocks. It says of
+each class what the reference says."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from typing import Any, NamedTuple
 import duckdb
 import pytest
 
-from kanon_sql.plan.models import of_part
+from kanon_sql.call.relation import Relation
+from kanon_sql.plan.models import domain_sql, of_part
 from kanon_sql.privacy import Closeness, EntityShare, PrivacyModel
 from kanon_sql.sql import statement
 from tests.privacy.histograms import KINDS, NUMBERS, THRESHOLDS, levels_of, model_of
@@ -152,3 +154,21 @@ def test_where_each_person_has_two_numbers_none_is_known(con: Connection) -> Non
     unsaid = Closeness(column="x", nulls="worst", t=0.0)
     found = passing(con, unsaid, histogram(True, False))
     assert found == {0: (True, 0.0), 1: (True, 0.0)}
+
+
+@pytest.mark.parametrize("kind", ["equal", "ordered", "numeric", "hierarchy", "delta", "enhanced"])
+def test_a_block_is_held_against_the_rows_of_all(con: Connection, kind: str) -> None:
+    """Two classes are looked at without the others."""
+    levels = levels_of(len(NUMBERS)) if kind == "hierarchy" else ()
+    write(con, TABLE)
+    every = domain_sql(f"({histogram(False, False)})")
+    con.execute(f"CREATE OR REPLACE TEMP TABLE domain AS {every}")
+    domain = Relation("domain", ("domain",))
+    values, labels = [row.x for row in TABLE], [row.group for row in TABLE]
+    for nulls in ("worst", "value"):
+        for threshold in LIMITS[kind][:2]:
+            model, found = model_of(kind, threshold, nulls), {}
+            for block in ("(0, 3)", "(1, 4)", "(2, 5)"):
+                of_block = f"SELECT * FROM ({histogram(False, False)}) WHERE combination IN {block}"
+                found |= passing(con, model, of_block, paths_of(levels), False, domain)
+            hold(found, model, values, labels, levels)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kanon_sql.call.relation import Relation
 from kanon_sql.plan.models import Checked, checked, domain_sql, model_stages, stages_of
 from kanon_sql.privacy import AlphaFrequency, Closeness, PrivacyModel
 from tests.privacy.histograms import (
@@ -53,15 +54,17 @@ def found_by_sql(
 
 def passing(
     con: Connection, model: PrivacyModel, histogram: str, paths: list[list[str]] | None = None,
-    in_parts: bool = False,
+    in_parts: bool = False, domain: Relation | None = None,
 ) -> dict[int, tuple[bool, float]]:
-    """The same by SQL of a histogram; ``in_parts``: it tells the part of each class."""
+    """The same by SQL of a histogram; ``in_parts``: it tells the part of each class; ``domain``:
+    the values of all rows, where it counts some."""
     if isinstance(model, AlphaFrequency):  # the texts of values, as SQL has them
         by_value = tuple((word_of(float(word)), share) for word, share in model.by_value)
         model = replace(model, by_value=by_value)
-    (each,) = checked([model], ["x"], in_parts)
+    domains = {} if domain is None else {"x": domain}
+    (each,) = checked([model], ["x"], in_parts, domains)
     trees = {} if paths is None else {"x": 1}
-    stages = model_stages([each], ["x"], lambda i, column: histogram, trees, in_parts)
+    stages = model_stages([each], ["x"], lambda i, column: histogram, trees, in_parts, domains)
     if paths is not None:
         stages = f"__kanon_tree_1 AS (SELECT {paths!r}::VARCHAR[][] AS paths),\n{stages}"
     query = f"WITH {stages.rstrip().rstrip(',')} SELECT combination, passes, has FROM {each.stage}"
