@@ -86,7 +86,7 @@ def missed(model: PrivacyModel, labels: Sequence[int], persons: bool, in_parts: 
     return count
 
 
-SORTS = {
+SORTS: dict[str, dict[str, Any]] = {
     "rows": {}, "persons": {"entity": "who", "k": 1}, "in parts": {"within": ["day"]},
     "persons in parts": {"entity": "who", "k": 1, "within": ["day"]},
 }

@@ -167,7 +167,8 @@ def test_a_block_is_held_against_the_rows_of_all(con: Connection, kind: str) -> 
     values, labels = [row.x for row in TABLE], [row.group for row in TABLE]
     for nulls in ("worst", "value"):
         for threshold in LIMITS[kind][:2]:
-            model, found = model_of(kind, threshold, nulls), {}
+            model = model_of(kind, threshold, nulls)
+            found: dict[int, tuple[bool, float]] = {}
             for block in ("(0, 3)", "(1, 4)", "(2, 5)"):
                 of_block = f"SELECT * FROM ({histogram(False, False)}) WHERE combination IN {block}"
                 found |= passing(con, model, of_block, paths_of(levels), False, domain)
