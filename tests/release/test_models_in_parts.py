@@ -102,6 +102,7 @@ LIMITS = {**THRESHOLDS, **dict.fromkeys(("equal", "ordered", "numeric", "hierarc
 KNOWN = [row for row in TABLE if row.x is not None and row.who not in "abc"]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("persons", [False, True], ids=["rows", "persons"])
 def test_each_part_is_held_against_its_own_rows(
