@@ -43,8 +43,9 @@ TARGETS: dict[str, Target] = {
     ),
     "models": Target(
         ("sql/models.sql", "kanon_sql/plan/models.py"),
-        ("release/test_models_sql.py", "release/test_check_persons.py",
-         "release/test_check_parts.py"),
+        ("release/test_models_sql.py", "release/test_models_in_parts.py",
+         "release/test_check_models.py", "release/test_check_persons.py",
+         "release/test_check_parts.py", "release/test_check_whole.py"),
     ),
     "persons": Target(
         ("sql/persons.sql:__kanon_(whose|crowds|persons|sizes)$|refused|out|row_out",
