@@ -165,3 +165,24 @@ def test_a_model_goes_by_the_hierarchy_of_its_column(
         count = sum(not passes(model, codes, everything, LEVELS) for codes in own)
         found = refusal(con, call, Given(labels))
         assert found.startswith(f"The release was stopped: {count} of its") if count else not found
+
+
+@pytest.mark.parametrize(("column", "more"), [
+    ("nothing", ""), ("half", ", within := ['site']"), ("both", ", entity := 'who'"),
+], ids=["rows", "a part", "persons"])
+def test_a_sensitive_column_without_a_known_value_may_have_a_hierarchy(
+    con: Connection, column: str, more: str
+) -> None:
+    con.execute("""
+        CREATE OR REPLACE TABLE unknown AS
+        SELECT i AS a, i % 2 AS site, i // 2 AS who, NULL::VARCHAR AS nothing,
+               CASE WHEN i % 2 = 0 THEN ['flu', 'cold'][1 + i // 2 % 2] END AS half,
+               ['flu', 'cold'][1 + i % 2] AS both
+        FROM range(40) AS r(i)
+    """)
+    call = (
+        "SELECT a FROM anonymize('unknown', k := 2, quasi_identifiers := ['a'], others := 'drop', "
+        f"seed := 1, t := 0.4, sensitive := ['{column}']{more}{{}})"
+    )
+    found = con.execute(call.format(f", hierarchies := {{'{column}': 'flat'}}")).fetchall()
+    assert found == con.execute(call.format("")).fetchall()
