@@ -144,6 +144,10 @@ def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
     (["anonymize", "a.csv", "-o"], "Option '-o' requires an argument. See kanon anonymize --help."),
     (["anonymize", "-k", "5"],
      "IN is not given. Name a file, or a table as db.duckdb::table."),
+    *(([*words], "IN is not given. Name a file, or a table as db.duckdb::table.") for words in (
+        ["roles"], ["risk"], ["audit"], ["audit", "--release", "patients.parquet"], ["compare"],
+        ["report", "-o", "x.html", "-k", "5"],
+    )),
     (["anonymize", "patients.parquet", "-k", "5"],
      "-o is not given. Name the file to write, or - for standard output."),
     (["anonymize", "patients.parquet", "-k", "5", "-m", "mdva", "-o", "x.csv"],
