@@ -150,6 +150,8 @@ class Config:
         for needed in ("input", "output"):
             if needed not in table:
                 self.refuse(place, f"The table {name!r} has no {needed}. Add one.")
+        if not all(word.strip() for word in self._texts((*place, "input"), table["input"])):
+            self.refuse((*place, "input"), "input is empty. Name a file, or a table of a database.")
         own = self._options((*place, "options"), table.get("options", {}))
         for key in ("hierarchies", "roles"):
             # roles by column are held against every option that names roles; see _roles

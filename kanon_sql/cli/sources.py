@@ -41,6 +41,7 @@ TABLES = """
 """
 
 NOTHING = "IN is not given. Name a file, or a table as db.duckdb::table."
+EMPTY = "IN is empty. Name a file, or a table as db.duckdb::table."
 NO_FILE = "There is no file {!r}. Check the path."
 LIST_OF_FILES = "There is no file {!r}. Check the path; list columns without spaces, as age,zip."
 UNOPENED = "DuckDB can't open {!r}. Check the path, and that no other process has it open."
@@ -99,6 +100,8 @@ def opened(
         OptionError, DataError: there is no such thing.
     """
     words = list(source)
+    if not all(word.strip() for word in words):  # as an unset variable of a shell is
+        raise OptionError(EMPTY)
     if len(words) == 1 and database is None:
         path, inside = split_inside(words[0])
         if inside is not None and table is not None:

@@ -97,6 +97,8 @@ def read_target(
     """
     if form is not None and form not in FORMATS:
         raise OptionError(f"The format {form!r} is not known. {did_you_mean(form, FORMATS)}")
+    if not text.strip():  # to Path the folder of the process
+        raise OptionError("-o is empty. Name the file to write, or - for standard output.")
     if text == STDOUT:
         return Target("stdout", "standard output", None, form or "csv")
     if is_url(text):

@@ -144,6 +144,16 @@ def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
     (["anonymize", "a.csv", "-o"], "Option '-o' requires an argument. See kanon anonymize --help."),
     (["anonymize", "-k", "5"],
      "IN is not given. Name a file, or a table as db.duckdb::table."),
+    *(([*words, ""], "IN is empty. Name a file, or a table as db.duckdb::table.") for words in (
+        ["roles"], ["risk"], ["audit"], ["compare"], ["anonymize", "-o", "x.csv", "-k", "5"],
+        ["report", "-o", "x.html", "-k", "5"], ["release", "-o", "x.parquet", "-k", "5"],
+        ["sql", "-k", "5"],
+        ["roles", "patients.parquet"],
+    )),
+    (["hierarchy", "", "age", "bins"],
+     "IN is empty. Name a file, or a table as db.duckdb::table."),
+    (["anonymize", "patients.parquet", "-k", "5", "-o", ""],
+     "-o is empty. Name the file to write, or - for standard output."),
     *(([*words], "IN is not given. Name a file, or a table as db.duckdb::table.") for words in (
         ["roles"], ["risk"], ["audit"], ["audit", "--release", "patients.parquet"], ["compare"],
         ["report", "-o", "x.html", "-k", "5"],

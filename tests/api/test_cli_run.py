@@ -161,6 +161,8 @@ def test_a_column_may_divide_the_release(config: Path, shell: Shell) -> None:
     ("output = ", "outptu = ", 2,
      "line 8: There is no 'outptu' in tables.patients. Did you mean 'output'?"),
     ("[options]", "[optoins]", 2, "line 2: There is no 'optoins'. Did you mean 'options'?"),
+    ('"patients.parquet"', '""', 2,
+     "line 7: input is empty. Name a file, or a table of a database."),
     ('output = "out.csv"', "", 2, "line 6: The table 'patients' has no output. Add one."),
     ('output = "out.csv"', 'output = 5', 2, "line 8: output must be a string in quotes."),
     ('output = "out.csv"', 'output = "out.csv"\nformat = "cvs"', 2,
