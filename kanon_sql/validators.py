@@ -367,6 +367,7 @@ def weights(name: str, value: Any) -> dict[str, float]:
             f"{name} must map column names to numbers from 0 to {LARGEST:g}, such as "
             f"{{'age': 2}}. Got {value!r}."
         )
+    names(name, [str(column) for column in value])
     return {column: weight for column, weight in numbers.items() if weight is not None}
 
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import duckdb
 
+from kanon_sql.api.file_columns import footer
 from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.call.relation import find_relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import OptionError, ReleaseError, a_type
 from kanon_sql.output.whole import beside
+from kanon_sql.plan.manifest import KEY, SEAL
 
 STAYS = (
     "The release can't be written to {!r}, and the table {!r} has its private part. Delete that "
@@ -25,6 +27,10 @@ STAYS = (
 NO_TABLE = (
     "private names {!r}, which is not a table with the columns file, manifest_sha256 and private, "
     "and can't become one. Name a new table in a schema that exists; it is created."
+)
+OTHERS = (
+    "private names {!r}, which has the private part of another release. Name another file, or "
+    "delete it if that release needs no proof."
 )
 PLACES = "Name a file that ends in .json, or with con a table."
 
@@ -66,6 +72,10 @@ class PrivatePart:
         self._con, self._private, self._path = con, private, path
         self._place = Path(private).resolve() if private is not None and is_json(private) else None
         self._before = _bytes_of(self._place)
+        self.file = path.name
+        """The file of the release, from the folder of the private part where that is a file."""
+        if self._place is not None:
+            self.file = _way(path, self._place.parent)
         self._table: str | None = None
         self._text = ""
         self._begins = self._stays = False
@@ -74,7 +84,10 @@ class PrivatePart:
         return self
 
     def check(self, session: Session) -> None:
-        """Raises OptionError, before any work is done, where a table can't take it."""
+        """Raises OptionError, before any work is done, where a table can't take it, or a file has
+        that of another release."""
+        if self._place is not None:
+            self._refuse_others(self._place)
         if self._private is None or self._place is not None:
             return
         relation = find_relation(self._private, session.catalog)
@@ -84,6 +97,19 @@ class PrivatePart:
             self._run(f"EXPLAIN {self._create()}")
         else:
             self._run(f"EXPLAIN {self._insert()}", ["", "", "{}"])
+
+    def _refuse_others(self, place: Path) -> None:
+        """Raises OptionError where there is the only proof of a release that isn't replaced."""
+        try:
+            held = json.loads(self._before or b"")
+            file = (place.parent / str(held.get("file", ""))).resolve()
+        except (ValueError, AttributeError, RecursionError):  # no private part
+            return
+        if "manifest_sha256" not in held or file == self._path:
+            return
+        # the two were moved apart, or an earlier version wrote it, which didn't tell the file
+        if file.is_file() or held["manifest_sha256"] != _seal_of(self._path):
+            raise OptionError(OTHERS.format(str(self._private)))
 
     def put(self, record: Mapping[str, Any]) -> None:
         """Puts it there, inside of the transaction of the release."""
@@ -136,6 +162,26 @@ class PrivatePart:
                 self._con.execute(f"DROP TABLE {self._table}")
         except duckdb.Error:
             raise ReleaseError(STAYS.format(str(self._path), self._private)) from None
+
+
+def _way(path: Path, folder: Path) -> str:
+    """A path as it is from a folder, so that both can be moved together."""
+    try:
+        return os.path.relpath(path, folder)
+    except ValueError:  # on two drives of Windows
+        return str(path)
+
+
+def _seal_of(path: Path) -> str | None:
+    """The seal of the manifest in a file; None where there is none."""
+    if not path.is_file():
+        return None
+    try:
+        with Session(None, lasting=True) as own:
+            footers = [text for key, text in footer(own.con, str(path)) if key == KEY]
+        return str(json.loads(footers[0])[SEAL])
+    except (duckdb.Error, ValueError, LookupError, TypeError, RecursionError):
+        return None
 
 
 def _bytes_of(place: Path | None) -> bytes | None:

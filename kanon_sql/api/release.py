@@ -126,6 +126,7 @@ def write_release(
                     ledger = salted(salt, input_digest(session, entry.relation))
                 record = {
                     "format": 1,
+                    "file": part.file,
                     "manifest_sha256": manifest[SEAL],
                     "seed": seed,
                     "options": _as_given({name: options[name] for name in options if name in held}),

@@ -150,7 +150,18 @@ class Config:
         for needed in ("input", "output"):
             if needed not in table:
                 self.refuse(place, f"The table {name!r} has no {needed}. Add one.")
-        options = {**shared, **self._options((*place, "options"), table.get("options", {}))}
+        if not all(word.strip() for word in self._texts((*place, "input"), table["input"])):
+            self.refuse((*place, "input"), "input is empty. Name a file, or a table of a database.")
+        own = self._options((*place, "options"), table.get("options", {}))
+        for key in ("hierarchies", "roles"):
+            # roles by column are held against every option that names roles; see _roles
+            by_column = key == "roles" and isinstance(table.get(key), dict)
+            if key in own and key in table and not by_column:
+                self.refuse(
+                    (*place, "options", key),
+                    f"{key} is in the table and in its options. Leave one out.",
+                )
+        options = {**shared, **own}
         roles = self._roles(place, table.get("roles", {}), options)
         if "hierarchies" in table:
             self._check((*place, "hierarchies"), "hierarchies", table["hierarchies"])

@@ -10,6 +10,7 @@ import click
 from kanon_sql.call.options import GROUPS, SPECIAL
 from kanon_sql.cli.options import OwnOption, RegistryOption
 from kanon_sql.cli.typed import as_typed
+from kanon_sql.errors import OptionError
 from kanon_sql.option import Option, options_of
 from kanon_sql.validators import words_of
 
@@ -48,6 +49,7 @@ MOST_WORDS = 12
 """So many words of an option are named where it is told briefly."""
 
 SENTENCE_ENDS = re.compile(r"(?<=[\w)])[:;] |\. ")
+TWICE = "{} is given twice. Write it once."
 ALL = "--help-all"
 INDENT = 6
 
@@ -95,6 +97,13 @@ def _record(ctx: click.Context, param: click.Option, brief: bool) -> tuple[str, 
     return record
 
 
+def _takes_one(param: click.Parameter) -> bool:
+    """Whether it is an option that means one thing only, and not a flag that has no no-."""
+    return isinstance(param, click.Option) and not param.multiple and (
+        not param.is_flag or bool(param.secondary_opts)
+    )
+
+
 class Grouped(click.Command):
     """A command whose help lists options by what they are about: the common ones, or all."""
 
@@ -108,6 +117,16 @@ class Grouped(click.Command):
             [ALL], is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
             help="Show every option, with all that it means, and exit.",
         )]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Reads what was typed. Raises OptionError where an option that takes one value has two,
+        of which click would take the last."""
+        if not ctx.resilient_parsing:
+            *_, given = self.make_parser(ctx).parse_args(args=list(args))
+            for param in given:
+                if given.count(param) > 1 and _takes_one(param):
+                    raise OptionError(TWICE.format(max(param.opts, key=len)))
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options by topic, in the order of the topics."""

@@ -151,7 +151,9 @@ def _read(option: Option, texts: Sequence[str]) -> Any:
 def scalar(text: str) -> Any:
     """A number, true, false or JSON where it is one, else the text."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
+    except OptionError:
+        raise
     except (ValueError, RecursionError):
         return text
 
@@ -176,9 +178,28 @@ def _split(name: str, text: str) -> list[str]:
 
 def _json(name: str, text: str, like: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
+    except OptionError:
+        raise
     except (ValueError, RecursionError):
         raise OptionError(f"The value of {name} is not JSON. Write it as {like}.") from None
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Raises OptionError where a name stands in it twice, of which the last
+    would win."""
+    members: dict[str, Any] = {}
+    for member, value in pairs:
+        _add(members, "The value in JSON", member, value)
+    return members
+
+
+def _add(members: dict[str, Any], name: str, member: str, value: Any) -> None:
+    """Puts in what isn't in yet. Names that differ in case are left to the check of the option:
+    those of values are two."""
+    if member in members:
+        raise OptionError(f"{name} names {member!r} twice. Name it once.")
+    members[member] = value
 
 
 def _by_column(name: str, texts: Sequence[str]) -> Any:
@@ -189,15 +210,16 @@ def _by_column(name: str, texts: Sequence[str]) -> Any:
     for text in texts:
         column, sign, rest = text.partition("=")
         if text.startswith("{"):
-            by_column |= _json(name, text, like)
+            for column, value in _json(name, text, like).items():
+                _add(by_column, name, column, value)
         elif sign and rest.startswith(("{", "[")):
-            by_column[column.strip()] = _json(name, rest, like)
+            _add(by_column, name, column.strip(), _json(name, rest, like))
         elif sign:
             for part in _split(name, text):
                 column, sign, rest = part.partition("=")
                 if not sign:
                     raise OptionError(f"{name} is given {part!r} without a value. Write {like}.")
-                by_column[column.strip()] = scalar(rest.strip())
+                _add(by_column, name, column.strip(), scalar(rest.strip()))
         else:
             alone.append(scalar(text))
     if alone and (by_column or len(alone) > 1):

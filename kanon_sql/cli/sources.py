@@ -40,6 +40,8 @@ TABLES = """
     WHERE database_name = system.main.current_database() ORDER BY ALL
 """
 
+NOTHING = "IN is not given. Name a file, or a table as db.duckdb::table."
+EMPTY = "IN is empty. Name a file, or a table as db.duckdb::table."
 NO_FILE = "There is no file {!r}. Check the path."
 LIST_OF_FILES = "There is no file {!r}. Check the path; list columns without spaces, as age,zip."
 UNOPENED = "DuckDB can't open {!r}. Check the path, and that no other process has it open."
@@ -98,6 +100,8 @@ def opened(
         OptionError, DataError: there is no such thing.
     """
     words = list(source)
+    if not all(word.strip() for word in words):  # as an unset variable of a shell is
+        raise OptionError(EMPTY)
     if len(words) == 1 and database is None:
         path, inside = split_inside(words[0])
         if inside is not None and table is not None:
@@ -112,6 +116,8 @@ def opened(
         if database is None:
             raise OptionError("--table names a table of a DuckDB file. Name that file, too.")
         words = [table]
+    if not words and database is None:
+        raise OptionError(NOTHING)
     with connection(database, writes) as con:
         place = None if database is None else Path(database).resolve()
         if words == [STDIN]:

@@ -97,6 +97,8 @@ def read_target(
     """
     if form is not None and form not in FORMATS:
         raise OptionError(f"The format {form!r} is not known. {did_you_mean(form, FORMATS)}")
+    if not text.strip():  # to Path the folder of the process
+        raise OptionError("-o is empty. Name the file to write, or - for standard output.")
     if text == STDOUT:
         return Target("stdout", "standard output", None, form or "csv")
     if is_url(text):
@@ -243,7 +245,7 @@ def _refuse_read(session: Session, source: InputSource, place: Target, reads: Re
             raise OptionError("-o names a DuckDB file that is read. Write the release to another.")
         reads.refuse_untold("-o", place.path, "Write the release to a new file")
     elif place.table is not None:
-        schema, name = _parts(place.table)
+        schema, name = parts_of(place.table)
         existing = session.con.execute(TABLE, [schema, name]).fetchall()
         if existing and reads.untold:
             raise OptionError(
@@ -350,10 +352,10 @@ def _into_table(session: Session, source: InputSource, rows: str, place: Target)
 
 def _qualified(table: str) -> str:
     """A name as SQL has it: schema and table, or a table of the schema main."""
-    return ".".join(map(quoted, _parts(table)))
+    return ".".join(map(quoted, parts_of(table)))
 
 
-def _parts(table: str) -> tuple[str, str]:
+def parts_of(table: str) -> tuple[str, str]:
     """Schema and table of a name."""
     schema, _, name = table.rpartition(".")
     return (schema or "main").strip('"'), name.strip('"')

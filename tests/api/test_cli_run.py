@@ -161,6 +161,8 @@ def test_a_column_may_divide_the_release(config: Path, shell: Shell) -> None:
     ("output = ", "outptu = ", 2,
      "line 8: There is no 'outptu' in tables.patients. Did you mean 'output'?"),
     ("[options]", "[optoins]", 2, "line 2: There is no 'optoins'. Did you mean 'options'?"),
+    ('"patients.parquet"', '""', 2,
+     "line 7: input is empty. Name a file, or a table of a database."),
     ('output = "out.csv"', "", 2, "line 6: The table 'patients' has no output. Add one."),
     ('output = "out.csv"', 'output = 5', 2, "line 8: output must be a string in quotes."),
     ('output = "out.csv"', 'output = "out.csv"\nformat = "cvs"', 2,
@@ -170,6 +172,14 @@ def test_a_column_may_divide_the_release(config: Path, shell: Shell) -> None:
     ("l = { disease = 2 }", "l = { zip = 2 }", 2, "line 34: l names 'zip', which is not a"),
     ("l = { disease = 2 }", 'sensitive = ["job"]', 2,
      "line 34: Roles are given by column, and by the option sensitive. Leave one out."),
+    ("l = { disease = 2 }",
+     'hierarchies = "suggested"\n[tables.proven.hierarchies]\nage = "bins"', 2,
+     "line 34: hierarchies is in the table and in its options. Leave one out."),
+    ("width = 10 }", 'width = 10 }\n[tables.patients.options.hierarchies]\nage = "flat"', 2,
+     "line 19: hierarchies is in the table and in its options. Leave one out."),
+    ('"out.csv"\n\n[tables.patients.roles]',
+     '"out.csv"\nroles = "roles.csv"\noptions.roles = "others.csv"\n[tables.none]', 2,
+     "line 10: roles is in the table and in its options. Leave one out."),
     ('private = "mine.json"', "manifest = 1", 2, "line 23: manifest must be true or false."),
 ])
 def test_what_is_wrong_is_told_with_its_line(

@@ -106,6 +106,8 @@ def test_errors_keep_their_class_and_the_macro_its_text(con: Connection) -> None
         kanon_sql.anonymize("patients", con=con, k=61)
     with pytest.raises(kanon_sql.OptionError, match=r"^column_weights names the column 'agee'"):
         kanon_sql.anonymize("patients", con=con, k=5, column_weights={"agee": 1})
+    with pytest.raises(kanon_sql.OptionError, match=r"^column_weights names the column 'age' tw"):
+        kanon_sql.anonymize("patients", con=con, k=5, column_weights={"age": 1, "AGE": 2})
     with pytest.raises(kanon_sql.DataError, match=r"^There are 60 rows to anonymize, fewer"):
         kanon_sql.anonymize(con.sql("FROM patients").pl(), con=con, k=61)
     with pytest.raises(kanon_sql.OptionError, match=r"'nobody' is not a table.* Check its name\.$"):

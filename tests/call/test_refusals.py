@@ -36,6 +36,7 @@ REFUSALS = {
     "unknown option": "k=3, metod='mdav'",
     "weights below 0": "k := 3, column_weights := {'x': -1}",
     "weights without a column": "k := 3, column_weights := {'xx': 1}",
+    "weights of a column twice": "k := 3, column_weights := MAP {'x': 1, 'X': 2}, others := 'drop'",
     "two roles": "k := 3, quasi_identifiers := ['x'], sensitive := ['x']",
     "twice in a role": "k := 3, quasi_identifiers := ['x', 'X']",
     "a column without a name": "k := 3, quasi_identifiers := ['x', '']",

@@ -12,7 +12,7 @@ from kanon_sql.cli.help import Grouped
 from kanon_sql.cli.options import checked, options
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import note
-from kanon_sql.cli.sources import opened, writes_to
+from kanon_sql.cli.sources import NOTHING, opened, writes_to
 from kanon_sql.cli.targets import read_target
 from kanon_sql.cli.work import files_sentence, into_folder, release, sentence, summary, timed
 from kanon_sql.errors import OptionError
@@ -48,7 +48,7 @@ def anonymize(
     """
     chosen = checked(arguments)
     if not source and database is None:
-        raise OptionError("IN is not given. Name a file, or a table as db.duckdb::table.")
+        raise OptionError(NOTHING)
     if to is None and not dry_run:
         raise OptionError("-o is not given. Name the file to write, or - for standard output.")
     with opened(source, database, table, writes=writes_to(source, database, to)) as read:

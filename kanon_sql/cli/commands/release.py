@@ -12,7 +12,7 @@ from kanon_sql.cli.help import Grouped
 from kanon_sql.cli.options import checked, options
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import note
-from kanon_sql.cli.sources import opened
+from kanon_sql.cli.sources import NOTHING, opened
 from kanon_sql.cli.work import sentence, timed
 from kanon_sql.errors import OptionError
 
@@ -40,7 +40,7 @@ def release(
     if to is None:
         raise OptionError("-o is not given. Name the Parquet file to write.")
     if not source and database is None:
-        raise OptionError("IN is not given. Name a file, or a table as db.duckdb::table.")
+        raise OptionError(NOTHING)
     kept = private is not None and not private.lower().endswith(".json")
     with opened(source, database, table, writes=kept or "ledger" in chosen) as read:
         if read.database is None and (kept or "ledger" in chosen):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,16 @@ import click
 import pyarrow as pa
 
 from kanon_sql.api.dataframe import release as write_release
+from kanon_sql.api.private import is_json
+from kanon_sql.call.relation import is_url
 from kanon_sql.cli import inputs
 from kanon_sql.cli.config import BY_ROLE, Config, ReleaseJob, inside
 from kanon_sql.cli.dry import dry, print_dry
 from kanon_sql.cli.help import Grouped
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import note
-from kanon_sql.cli.sources import InputSource, opened, writes_to
-from kanon_sql.cli.targets import read_target
+from kanon_sql.cli.sources import InputSource, opened, split_inside, writes_to
+from kanon_sql.cli.targets import STDOUT, parts_of, read_target
 from kanon_sql.cli.work import (
     columns_of,
     files_sentence,
@@ -64,13 +67,61 @@ def run(
             raise OptionError(f"{config} has no table {name!r}. {did_you_mean(name, known)}")
     results = []
     with inside(Path(config).resolve().parent):
-        for job in [known[name] for name in names] or read.jobs:
+        jobs = [known[name] for name in dict.fromkeys(names)] or list(read.jobs)
+        _refuse_shared(read, jobs, overwrite)
+        for job in jobs:
             try:
                 results.append(make_release(read, job, dry_run, overwrite, as_json))
             except KanonError as refusal:
                 raise read.located(job, refusal) from None
     if as_json:
         print(json_text(results))
+
+
+def _refuse_shared(config: Config, jobs: Sequence[ReleaseJob], overwrite: bool) -> None:
+    """Raises OptionError where one release would be written over another, or into its folder; into
+    other partitions of one folder it may be."""
+    taken: list[tuple[Path, str, ReleaseJob]] = []
+    for job in jobs:
+        places = _places(job)
+        for key, text, place in places:
+            for other, theirs, first in taken:
+                if place == other and not (overwrite and _parted_alike(job, first)):
+                    said = f"The table {first.name!r} writes {theirs!r}, too."
+                elif other in place.parents or place in other.parents:
+                    said = (
+                        f"{text!r} and {theirs!r}, which the table {first.name!r} writes, are one "
+                        "inside the other."
+                    )
+                else:
+                    continue
+                config.refuse(("tables", job.name, key), f"{said} Name another place.")
+        taken += [(place, text, job) for _, text, place in places]
+
+
+def _parted_alike(job: ReleaseJob, other: ReleaseJob) -> bool:
+    """Whether both write folders of partitions by the same columns."""
+    by, theirs = ([*map(caseless, each.partition_by)] for each in (job, other))
+    return bool(by) and by == theirs
+
+
+def _places(job: ReleaseJob) -> list[tuple[str, str, Path]]:
+    """What a release writes over: the key, what stands there, and where that is. A table that gets
+    private parts only gains rows."""
+    written = {"output": job.output, "ledger_to": job.ledger_to}
+    if job.private is not None and is_json(job.private):
+        written["private"] = job.private
+    return [
+        (key, text, _place(text)) for key, text in written.items()
+        if text is not None and text != STDOUT and not is_url(text)
+    ]
+
+
+def _place(text: str) -> Path:
+    """Where a word leads; to a table as if it lay in the DuckDB file."""
+    path, table = split_inside(text)
+    place = Path(path).resolve()
+    return place if table is None else place.joinpath(*map(caseless, parts_of(table)))
 
 
 def make_release(
