@@ -139,4 +139,4 @@ def _levels(words: Sequence[str], tree: Taxonomy | None) -> Codes:
         return np.zeros((0, len(words)), np.int32)
     leaves = pc.index_in(pa.array(words, pa.string()), tree.levels[0])
     nodes = [level.take(leaves).dictionary_encode().indices for level in tree.levels[:-1]]
-    return np.array([codes.to_numpy() for codes in nodes], np.int32).reshape(-1, len(words))
+    return np.array([codes.to_numpy() for codes in nodes], np.int32).reshape(len(nodes), len(words))
