@@ -14,6 +14,7 @@ import duckdb
 
 from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.call.relation import find_relation
+from kanon_sql.duckdb.refused import is_read_only
 from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import OptionError, ReleaseError, a_type
 from kanon_sql.output.whole import beside
@@ -25,6 +26,10 @@ STAYS = (
 NO_TABLE = (
     "private names {!r}, which is not a table with the columns file, manifest_sha256 and private, "
     "and can't become one. Name a new table in a schema that exists; it is created."
+)
+READ_ONLY = (
+    "private names the table {!r}, whose database is open for reading only. Open it for writing "
+    "too, or name a file that ends in .json."
 )
 PLACES = "Name a file that ends in .json, or with con a table."
 
@@ -106,8 +111,9 @@ class PrivatePart:
     def _run(self, query: str, values: Sequence[str] = ()) -> None:
         try:
             self._con.execute(query, values)
-        except duckdb.Error:
-            raise OptionError(NO_TABLE.format(self._private)) from None
+        except duckdb.Error as error:
+            said = READ_ONLY if is_read_only(error) else NO_TABLE
+            raise OptionError(said.format(self._private)) from None
 
     def is_committed(self) -> None:
         """The transaction of the release has ended well."""
