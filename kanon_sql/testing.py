@@ -135,9 +135,16 @@ def _of_columns(asked: _Asked, roles: Sequence[Mapping[str, Any]]) -> Iterator[s
         if has((*asked.allowed, *filter(None, [asked.options.get("entity")])), name):
             continue
         alike = any(resembles(name, each) for each in asked.identifiers)
-        if alike or role in PERSONAL or row["suggested_role"] in PERSONAL:
+        by_values = row["suggested_role"] in PERSONAL and not _is_counted(row)
+        if alike or role in PERSONAL or by_values:
             yield (f"The column {name!r} of the release looks like an identifier, or is declared "
                    "as one. Drop it, or name it in allowed.")
+
+
+def _is_counted(row: Mapping[str, Any]) -> bool:
+    """Whether somebody named a column by whose values classes are counted: then each of its values
+    stands in k rows, or the check of classes fails. In small classes they look like identifiers."""
+    return row["role"] in ("quasi_identifier", "within") and row["role_from"] != "default"
 
 
 def _of_classes(asked: _Asked) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kanon_sql.call.arguments import read_arguments
 from kanon_sql.call.catalog import Catalog
-from kanon_sql.errors import KanonError
+from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.names import literal
 from kanon_sql.plan.bound_relations import resolved_sql
@@ -22,6 +22,11 @@ ShadowOf = Callable[[int, str, str, bool], "str | None"]
 PARAMETERS = (*("VARCHAR",) * 3, *("VARCHAR[]",) * 2, *("VARCHAR",) * 2, "UBIGINT", "VARCHAR")
 
 FAILED = "The call can't be planned: {} inside. Nothing was released; please report this as a bug."
+
+RECURSIVE = (
+    "The view {0!r} calls {1} itself, and DuckDB runs no {1} within another. Put the rows of the "
+    "view into a table first."
+)
 
 
 def planner(catalog_of: CatalogOf, shadow_of: ShadowOf) -> Callable[..., str]:
@@ -41,6 +46,9 @@ def planner(catalog_of: CatalogOf, shadow_of: ShadowOf) -> Callable[..., str]:
             given = read_arguments(positional, texts, FIRST.get(call))
             named_relation = None if relation is None else json.loads(relation)
             planned = plan(call, named_relation, given, catalog_of(caller, path))
+            for sought in planned.relations:
+                if runs and sought.relation.entry and call in sought.relation.entry.calls:
+                    raise OptionError(RECURSIVE.format(sought.name, call))
             if not runs:  # it names relations, and reads none
                 return at_home(planned.text, home)
             return resolved_sql(at_home(planned.text, home), [

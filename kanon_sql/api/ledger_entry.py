@@ -13,7 +13,7 @@ import duckdb
 from kanon_sql.call.ledger import COLUMNS, refuse_no_ledger
 from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.call.relation import Relation, find_relation, is_file
-from kanon_sql.duckdb.refused import telling
+from kanon_sql.duckdb.refused import is_read_only, telling
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.plan.query import plan
@@ -21,6 +21,10 @@ from kanon_sql.plan.query import plan
 NO_TABLE = (
     "The release is entered into its ledger {!r}, which must be a table of con that can be "
     "written. Name one, or leave ledger out."
+)
+READ_ONLY = (
+    "The release is entered into its ledger {!r}, whose database is open for reading only. Open it "
+    "for writing too, or name a ledger in another database."
 )
 NONE = (
     "There is no ledger {!r}. If this is the first release, begin one with headroom=1, which sets "
@@ -89,11 +93,23 @@ def entry_of(
     relation = find_relation(ledger, session.catalog)
     if session.missing([ReferencedRelation(relation, "")]) is None:
         refuse_no_ledger(relation, COLUMNS)
+        _refuse_read_only(session.con, ledger, f"DELETE FROM {relation.sql}")
         return LedgerEntry(relation, False)
     if options.get("headroom") is None:
         raise OptionError(NONE.format(ledger))
+    _refuse_read_only(session.con, ledger, f"CREATE TABLE {relation.sql} AS SELECT 1")
     del options["ledger"]
     return LedgerEntry(relation, True)
+
+
+def _refuse_read_only(con: duckdb.DuckDBPyConnection, ledger: str, change: str) -> None:
+    """Raises OptionError, before any work is done, where a database can't be changed like this; for
+    all other reasons ``enter`` does."""
+    try:
+        con.execute(f"EXPLAIN {change}")
+    except duckdb.Error as error:
+        if is_read_only(error):
+            raise OptionError(READ_ONLY.format(ledger)) from None
 
 
 @contextmanager

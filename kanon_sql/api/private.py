@@ -15,6 +15,7 @@ import duckdb
 from kanon_sql.api.file_columns import footer
 from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.call.relation import find_relation
+from kanon_sql.duckdb.refused import is_read_only
 from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import OptionError, ReleaseError, a_type
 from kanon_sql.output.whole import beside
@@ -31,6 +32,10 @@ NO_TABLE = (
 OTHERS = (
     "private names {!r}, which has the private part of another release. Name another file, or "
     "delete it if that release needs no proof."
+)
+READ_ONLY = (
+    "private names the table {!r}, whose database is open for reading only. Open it for writing "
+    "too, or name a file that ends in .json."
 )
 PLACES = "Name a file that ends in .json, or with con a table."
 
@@ -132,8 +137,9 @@ class PrivatePart:
     def _run(self, query: str, values: Sequence[str] = ()) -> None:
         try:
             self._con.execute(query, values)
-        except duckdb.Error:
-            raise OptionError(NO_TABLE.format(self._private)) from None
+        except duckdb.Error as error:
+            said = READ_ONLY if is_read_only(error) else NO_TABLE
+            raise OptionError(said.format(self._private)) from None
 
     def is_committed(self) -> None:
         """The transaction of the release has ended well."""

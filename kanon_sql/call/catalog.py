@@ -52,12 +52,15 @@ class CatalogEntry:
         bases: the tables that a view reads, by way of other views too.
         shown: what its columns show that don't show a column of their own name as it is: those of
             a view, and generated ones of a table.
+        calls: the table functions that a view calls which isn't bound here, by way of other views
+            too, in lower case.
     """
 
     columns: Mapping[str, str | None]
     place: Place | None = None
     bases: tuple[Base, ...] = ()
     shown: Mapping[str, ViewColumn] = field(default_factory=dict)
+    calls: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:

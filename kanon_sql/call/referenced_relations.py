@@ -11,13 +11,17 @@ from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.call.relation import Relation, is_file
 from kanon_sql.errors import did_you_mean
-from kanon_sql.hierarchies.kinds import KINDS
+from kanon_sql.hierarchies.kinds import KINDS, SUGGESTED
 
 NEAR = 0.7
 """How like a kind's name a word must be (see difflib) to be taken for it misspelt."""
 
 
 CHECK = "Check its name."
+OF_ALL = (
+    "The hierarchy of {!r} is given as 'suggested', which stands for all columns, and no table has "
+    "this name. Say hierarchies='suggested', or {{'*': 'suggested'}} beside other columns."
+)
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,9 @@ def _of_option(option: str, relation: Relation) -> ReferencedRelation:
 def _of_hierarchy(spec: HierarchySpec) -> Iterator[ReferencedRelation]:
     if spec.table is not None:
         yield _of_option(f"The hierarchy of {spec.column!r}", spec.table)
-    if spec.levels is not None:
+    if spec.levels is not None and [part.lower() for part in spec.levels.parts] == [SUGGESTED]:
+        yield ReferencedRelation(spec.levels, OF_ALL.format(spec.column), True)
+    elif spec.levels is not None:
         yield ReferencedRelation(
             spec.levels,
             f"The hierarchy of {spec.column!r} is given as {_told(spec.levels)}, which is neither "

@@ -8,7 +8,7 @@ plan, that is the table.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
@@ -228,8 +228,30 @@ def _unbound(
         )
     views = [place for place in fitting if _bind(con, place).refused is not None]
     if len(views) == 1:
-        return CatalogEntry(fitting[views[0]], views[0])
+        calls = frozenset(_calls(con, views[0], set()))
+        return CatalogEntry(fitting[views[0]], views[0], calls=calls)
     return None
+
+
+def _calls(con: duckdb.DuckDBPyConnection, view: Place, within: set[Place]) -> Iterator[str]:
+    """The table functions in the texts of a view and of those that it reads, in lower case; where a
+    name may mean several, or a text can't be read, none."""
+    text = None if view in within else _text(con, view)
+    if text is None:
+        return
+    within.add(view)
+    try:
+        tree = _parsed(con, view, text)
+    except OptionError:
+        return
+    for call in nodes(tree, lambda node: node.get("type") == "TABLE_FUNCTION"):
+        yield caseless(str(call["function"]["function_name"]))
+    maps = nodes(tree, lambda node: "cte_map" in node)
+    ctes = {(caseless(cte["key"]),) for node in maps for cte in node["cte_map"]["map"]}
+    for parts in _named_in(con, view, text):
+        read = [places for each in _readings(view, parts) if (places := _candidates(con, each))]
+        if tuple(map(caseless, parts)) not in ctes and read and len(read[0]) == 1:
+            yield from _calls(con, next(iter(read[0])), within)
 
 
 def _text(con: duckdb.DuckDBPyConnection, place: Place) -> str | None:

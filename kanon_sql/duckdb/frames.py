@@ -69,6 +69,15 @@ UNTOLD = "FROM read_parquet(unknown)"
 
 OBJECTS = "DuckDB can't read the frame. Give each column values of one type that SQL has."
 
+PROBE = "__kanon_column"
+UNREADABLE = (duckdb.Error, pa.ArrowException, TypeError, ValueError)
+"""What is raised where DuckDB can't read a frame."""
+
+OBJECT = (
+    "DuckDB can't read the column {!r} of the frame. Give it values of one type that SQL has, for "
+    "example texts, or leave the column out."
+)
+
 UNREAD = (
     "The column {!r} can't be read as values of one type. Give it as a list of values of one type."
 )
@@ -129,8 +138,9 @@ def table_of(data: Any) -> Any:
         frame = data.to_arrow_table()
     elif package == "polars":
         frame = data.collect() if hasattr(data, "collect") else data
-        if "Object" in map(str, frame.dtypes):  # DuckDB would take addresses for values
-            raise DataError(OBJECTS)
+        for name, dtype in zip(frame.columns, map(str, frame.dtypes), strict=True):
+            if dtype == "Object":  # DuckDB would take addresses for values
+                raise DataError(OBJECT.format(name))
     elif package == "ibis" and hasattr(data, "to_pyarrow") and hasattr(data, "columns"):
         frame = data.to_pyarrow()
     elif package == "pandas" and hasattr(data, "columns"):
@@ -151,6 +161,21 @@ def table_of(data: Any) -> Any:
         raise OptionError(f"A value of type {kind} is not a table. {TAKEN}")
     _check_names(_names_of(frame))
     return frame
+
+
+def unreadable(con: duckdb.DuckDBPyConnection, frame: Any) -> DataError:
+    """What is said of a frame, as of ``table_of``, that the connection can't read: of the first
+    column that it can't read alone."""
+    for name in _names_of(frame):
+        try:
+            one = frame.select([name]) if isinstance(frame, pa.Table) else frame[[name]]
+            con.register(PROBE, one)
+        except UNREADABLE:
+            return DataError(OBJECT.format(name))
+        finally:
+            with suppress(duckdb.Error):
+                con.unregister(PROBE)
+    return DataError(OBJECTS)
 
 
 def files_of(data: Any) -> list[str]:

@@ -78,6 +78,11 @@ def near_name(error: duckdb.Error, name: str) -> str:
     return f" Did you mean {found[1] if '.' in found[1] else place + dot + other!r}?"
 
 
+def is_read_only(error: duckdb.Error) -> bool:
+    """Whether an error says that a database is open for reading only."""
+    return "attached in read-only mode" in str(error)
+
+
 def was_pressed(error: BaseException) -> bool:
     """Whether an error of DuckDB's is a Ctrl-C that was raised below it, in a function of ours."""
     failed = INSIDE.search(str(error))

@@ -23,13 +23,14 @@ from kanon_sql.call.relation import Relation, find_relation, is_url
 from kanon_sql.duckdb import spare
 from kanon_sql.duckdb.catalog import ConnectionCatalog
 from kanon_sql.duckdb.frames import (
-    OBJECTS,
+    UNREADABLE,
     Frame,
     Named,
     files_of,
     plain,
     relation_name,
     table_of,
+    unreadable,
     way_back,
 )
 from kanon_sql.duckdb.refused import near_name, refusals, telling
@@ -149,8 +150,8 @@ class Session:
             name = f"{wanted}_{number}"
         try:
             self.con.register(name, frame)
-        except (duckdb.Error, pa.ArrowException, TypeError, ValueError):
-            raise DataError(OBJECTS) from None
+        except UNREADABLE:
+            raise unreadable(self.con, frame) from None
         self._held.append(name)
         return name
 

@@ -134,6 +134,16 @@ def whose(rows: Rows, spot: int) -> Labels:
     return _codes(secrets.words[spot])[1]
 
 
+def several_values(words: pa.Array, of_row: Labels) -> int:
+    """How many persons have rows with different values.
+
+    Args:
+        words: of length n; the values, NULL where missing.
+        of_row: int64, shape (n,), 0 .. m-1; the person of each row.
+    """
+    return int(np.sum(_People(of_row).differ(_codes(words)[1])))
+
+
 def numbered_anew(points: Points, entity: str) -> Points:
     """The points, the persons among them numbered in the order in which they come: by nothing that
     they are called.
@@ -245,7 +255,10 @@ class _People:
     def only(self, words: pa.Array) -> pa.Array:
         """The value of each person whose rows agree; missing where they don't."""
         known, codes, _ = _codes(words)
+        low = codes[self._sorted(codes)][self._starts]
+        return known.take(pa.array(low, mask=self.differ(codes) | (low < 0)))
+
+    def differ(self, codes: Labels) -> Any:
+        """Whether rows of each person have different codes: bool, shape (count,)."""
         ordered = codes[self._sorted(codes)]
-        low = ordered[self._starts]
-        differ = (low != ordered[self._starts + self._sizes - 1]) | (low < 0)
-        return known.take(pa.array(low, mask=differ))
+        return ordered[self._starts] != ordered[self._starts + self._sizes - 1]

@@ -30,6 +30,7 @@ from kanon_sql.points.points import Grouping, Labels, Points
 from kanon_sql.privacy.feasible import persons_among, refuse_infeasible
 from kanon_sql.stages.block import GoingOn
 from kanon_sql.stages.ledger import Past, past_of_newcomers, read_past
+from kanon_sql.stages.several import refuse_several
 
 POPULATION = "population"
 """The name of the population among the relations beside the one that is anonymized."""
@@ -120,7 +121,7 @@ def prepare(
         if task.nulls == "error":  # of a row, whatever the other rows of its person have
             Cells.of(rows, columns, task.nulls)
         persons = persons_of(rows, sensitive[-1].name, whole_rows, of_row)
-        rows, sensitive = persons.rows, sensitive[:-1]
+        each_row, rows, sensitive = rows, persons.rows, sensitive[:-1]
     of_newcomers = ledger is not None and "largest" in ledger
     # a few newcomers may join classes, or wait
     least = 1 if of_newcomers else task.least_size
@@ -135,6 +136,11 @@ def prepare(
         points = task.geometry.points(records, task)
         if task.apart is not None:
             points = numbered_anew(points, task.apart)
+    if persons is not None:
+        refuse_several(
+            points, task, each_row, persons.of_row, sensitive, trees or {}, ledger is not None
+        )
+    with of_persons(persons):
         refuse_infeasible(points, task.models)
         _refuse_whole(points, task)
     numbers = records.in_order(rows.numbers("row"))

@@ -70,6 +70,8 @@ CREATE OR REPLACE TEMP MACRO __kanon_centroid
     (x DOUBLE) AS __kanon_mean(x),
     (x DATE) AS __kanon_mean_date(x),
     (x TIMESTAMP) AS __kanon_mean_timestamp(x),
+    (x TIMESTAMP_S) AS __kanon_mean_timestamp(x::TIMESTAMP),  -- else it is cast to TIMESTAMP_NS,
+    (x TIMESTAMP_MS) AS __kanon_mean_timestamp(x::TIMESTAMP),  -- which ends in 2262
     (x TIMESTAMP_NS) AS make_timestamp_ns(__kanon_whole_mean(sum(epoch_ns(x)), count(x))),
     (x TIMESTAMPTZ) AS __kanon_mean_timestamptz(x),
     (x TIME) AS __kanon_mean_time(x),

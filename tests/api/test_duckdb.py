@@ -310,3 +310,25 @@ def test_a_connection_that_registers_last_finds_the_functions_of_the_first(
     kanon_sql.register(duckdb.connect()).close()
     other.execute(TABLE)
     assert kanon_sql.register(other).execute(CALL).fetchone() == (30,)
+
+
+def test_a_view_that_makes_the_same_call_is_refused_in_our_words() -> None:
+    """DuckDB expands no table macro within itself; others it does."""
+    con = kanon_sql.register(duckdb.connect())
+    con.execute(f"{TABLE}; CREATE VIEW released AS FROM (FROM anonymize('t', k=5)) AS r")
+    con.execute("CREATE VIEW \"above\" AS SELECT a FROM released WHERE a >= 0")
+    con.execute("CREATE SCHEMA s; CREATE VIEW s.t AS FROM anonymize('main.t', k=5)")
+    # what it reads has only the name of such a view, or is a CTE
+    con.execute("CREATE VIEW other AS SELECT t.* FROM t, (FROM k_anonymity('t'))")
+    con.execute("CREATE VIEW cte AS WITH released AS (FROM t) "
+                "SELECT released.* FROM released, (FROM k_anonymity('t'))")
+    for name in ("released", "main.Above", "s.t"):
+        view = name.rpartition(".")[2]
+        with pytest.raises(duckdb.InvalidInputException, match=f"The view '{view}' calls anonymize "
+                           "itself, and DuckDB runs no anonymize within another. Put the rows"):
+            con.execute(f"FROM anonymize('{name}', k=5)")
+        assert con.execute(f"SELECT k FROM k_anonymity('{name}')").fetchone() is not None
+        assert len(kanon_sql.anonymize(name, con=con, k=5)) == 30
+    for name in ("other", "cte"):
+        assert len(con.execute(f"FROM anonymize('{name}', k=5)").fetchall()) == 30
+    assert con.execute("SELECT sql FROM anonymize_sql('above', k=5)").fetchone() is not None

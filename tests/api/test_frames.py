@@ -183,9 +183,24 @@ NOT_AS_THEY_ARE: dict[str, tuple[Any, str]] = {
         {"a": [1, "secret"]}, "The column 'a' can't be read as values of one type.",
     ),
     "objects": (
-        pl.DataFrame({"a": [object(), object()]}), "DuckDB can't read the frame.",
+        pl.DataFrame({"b": [1, 2], "a": [object(), object()]}),
+        "DuckDB can't read the column 'a' of the frame. Give it values of one type",
     ),
-    "complex numbers": (pd.DataFrame({"a": [1 + 2j] * 4}), "DuckDB can't read the frame."),
+    "complex numbers": (
+        pd.DataFrame({"b": [1] * 4, "a": [1 + 2j] * 4}), "DuckDB can't read the column 'a' of",
+    ),
+    "months": (
+        pd.DataFrame({"b": [1] * 4, "a": pd.period_range("2020-01", periods=4, freq="M")}),
+        "DuckDB can't read the column 'a' of",
+    ),
+    "half floats": (
+        pa.table({"b": [1] * 4, "a": pa.array([1.0] * 4, pa.float16())}),
+        "DuckDB can't read the column 'a' of",
+    ),
+    "decimals of 60 digits": (
+        pa.table({"b": [1] * 4, "a": pa.array([1] * 4).cast(pa.decimal256(60, 2))}),
+        "DuckDB can't read the column 'a' of",
+    ),
 }
 
 

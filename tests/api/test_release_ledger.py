@@ -78,6 +78,24 @@ def test_a_ledger_is_begun_only_where_that_is_meant(con: Connection) -> None:
     assert not Path("1.parquet").exists()
 
 
+@pytest.mark.parametrize("exists", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_database_that_is_open_for_reading_only_is_told(con: Connection, exists: bool) -> None:
+    if exists:
+        begin(con)
+    con.close()
+    with duckdb.connect("people.duckdb", read_only=True) as reading:
+        given = CALL if exists else CALL | {"headroom": 1}
+        with pytest.raises(OptionError, match="'releases', whose database is open for reading on"):
+            kanon_sql.release(reading, "now", to="x.parquet", **given)
+        with pytest.raises(OptionError, match="'kept', whose database is open for reading only"):
+            kanon_sql.release(reading, "now", to="x.parquet", k=4, private="kept",
+                              quasi_identifiers="age", others="drop")
+        assert not Path("x.parquet").exists()
+        reading.execute("ATTACH 'beside.duckdb' (READ_WRITE)")
+        ledger = CALL | {"ledger": "beside.releases", "headroom": 1}
+        assert kanon_sql.release(reading, "now", to="x.parquet", **ledger).rows == 40
+
+
 @pytest.mark.slow
 def test_what_can_not_be_entered_into(con: Connection) -> None:
     begin(con)

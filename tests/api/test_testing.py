@@ -269,6 +269,27 @@ def test_identifiers(con: duckdb.DuckDBPyConnection) -> None:
     fails("t", con=con, k=2, said="'None' of the release looks like an identifier, or is declared")
 
 
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_a_named_quasi_identifier_of_small_classes_is_none(k: int) -> None:
+    # 60 classes: more than half of the rows have a text that fewer than 5 rows have, and rows with
+    # the same age have the same zip and job
+    classes = [(f"[{i}, {i + 9}]", i // 2 % 9, i % 5) for i in range(60) for _ in range(k)]
+    ages, zips, jobs = zip(*classes, strict=True)
+    small = pa.table({"age": ages, "zip": zips, "job": jobs, "flu": ["a", "b"] * (30 * k)})
+    names = ["age", "zip", "job"]
+    check_release(small, k=k, quasi_identifiers=names, sensitive="flu")
+    check_release(small, k=k, quasi_identifiers=names[1:], within="age", sensitive="flu")
+    hidden = "The column 'age' of the release looks like an identifier"
+    fails(small, k=k, sensitive="flu", said=hidden)  # nobody named it
+    fails(small, k=k, quasi_identifiers=names[1:], sensitive=["age", "flu"], said=hidden)
+    fails(small, k=k, quasi_identifiers=names, sensitive="flu", identifiers="Age ", said=hidden)
+    fails(small, k=k + 1, quasi_identifiers=names, said="60 of its 60 classes are too small",
+          sensitive="flu")
+    mails = small.append_column("mail", [[f"{SECRET} {i}" for i in range(60 * k)]])
+    fails(mails, k=k, quasi_identifiers=[*names, "mail"], sensitive="flu",
+          said="classes are too small")
+
+
 @pytest.mark.slow
 def test_a_manifest_that_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "released.parquet"

@@ -142,6 +142,10 @@ MISSING = {
     f"anonymize('patients', {CALL}, hierarchies={{'zip': 'prefx'}})":
         "The hierarchy of 'zip' is given as 'prefx', which is neither a kind nor a table, view or "
         "file here. Did you mean 'prefix'?",
+    f"anonymize('patients', {CALL}, hierarchies={{'zip': 'Suggested'}})":
+        "The hierarchy of 'zip' is given as 'suggested', which stands for all columns, and no "
+        "table has this name. Say hierarchies='suggested', or {'*': 'suggested'} beside other "
+        "columns.",
     "anonymize_audit('patients', release='released.csv')":
         "release names 'released.csv', which is not a table, view, file or variable here. Check "
         "its name.",

@@ -24,7 +24,7 @@ from tests.privacy.reference import passes
 from tests.support import each_method
 from tests.support.connections import registered
 from tests.support.each_method import create_borders, least_of, names_of
-from tests.support.queries import metrics_of
+from tests.support.queries import metrics_of, refusal_of
 from tests.support.tables import CENTERED, OF_RECORDS, fetch
 from tests.support.visits import Crowds
 
@@ -206,6 +206,36 @@ def test_whoever_has_several_values_counts_as_one_without(con: Connection) -> No
     with pytest.raises(duckdb.Error, match="l"):
         con.execute(call.format("")).fetchall()
     assert len(con.execute(call.format(", entity_rows := 'apart'")).fetchall()) == 8
+
+
+APART, VALUE = "entity_rows='apart', which counts rows", "sensitive_nulls='value'"
+DIFFER = "of the 12 persons differ in 'ill', so it counts as missing for them, and "
+
+
+@pytest.mark.parametrize(("several", "model", "said", "helps"), [
+    (12, "l := 2", f"12 {DIFFER}l = 2", APART),
+    (12, "l := 2, hierarchies := {'ill': 'flat'}", f"12 {DIFFER}l = 2", APART),
+    (12, "alpha := 0.5", f"12 {DIFFER}alpha = 0.5", APART),
+    (12, "alpha := MAP {'A': 0.5}", f"12 {DIFFER}alpha by value", APART),
+    (4, "l := 2", f"4 {DIFFER}l = 2", f"{APART}, or {VALUE}"),
+    (4, "l := 2, c := 4, diversity_kind := 'recursive'", f"4 {DIFFER}l = 2, c = 4.0", VALUE),
+    (12, "l := 4", "'ill' has 2 different values, so l = 4", None),
+    (12, "alpha := 0.4", "One class of all 24 rows has alpha = 0.5", None),
+])
+def test_a_refusal_because_of_several_values_says_so(
+    con: Connection, several: int, model: str, said: str, helps: str | None
+) -> None:
+    """Twelve persons of two rows: some have both values, all others the first."""
+    con.execute(f"CREATE OR REPLACE TABLE mixed AS SELECT p AS who, 30 AS age, "
+                f"CASE WHEN p < {several} THEN ['A', 'B'][1 + i] ELSE 'A' END AS ill "
+                "FROM range(12) r(p), range(2) s(i)")
+    call = "FROM anonymize('mixed', k := 2, entity := 'who', sensitive := ['ill'], {})"
+    refused = refusal_of(con, call.format(model))
+    assert said in refused and refused.partition(" Use ")[2] == f"{helps}." * (helps is not None)
+    for option in helps.split(", ") if helps else ():
+        if "=" in option:
+            option = option.removeprefix("or ").replace("=", " := ")
+            assert len(con.execute(call.format(f"{model}, {option}")).fetchall()) == 24
 
 
 # --- a table of persons gives the same -----------------------------------------------------------

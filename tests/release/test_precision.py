@@ -252,3 +252,19 @@ def test_a_time_far_from_1970_that_a_class_shares_is_released_as_it_is(
     )
     found = con.execute("SELECT DISTINCT valid_to::VARCHAR FROM anonymize('t', k=5)").fetchall()
     assert {text.removesuffix("+00") for (text,) in found} == {far, "2024-05-01 10:00:00"}
+
+
+@pytest.mark.parametrize("unit", ["TIMESTAMP_S", "TIMESTAMP_MS"])
+@pytest.mark.parametrize("first", ["2024-05-01", "9999-12-30", "0001-01-01"])
+def test_an_exact_mean_of_seconds_may_be_of_any_year(
+    con: Connection, unit: str, first: str
+) -> None:
+    """As of a TIMESTAMP; nanoseconds, which end in 2262, are no part of it."""
+    moments = f"TIMESTAMP '{first} 10:00:00' + to_seconds(i // 7)"
+    create(con, {"moment": f"({moments})::{unit}", "fine": moments}, rows=20)
+    found = con.execute(
+        "SELECT DISTINCT moment, fine, typeof(moment) FROM anonymize('t', k := 20, "
+        "sensitive := ['row_id'], representation := 'centroid')"
+    ).fetchall()
+    mean = dt.datetime.fromisoformat(f"{first} 10:00:00.950000")  # 7, 7 and 6 rows
+    assert found == [(mean, mean, "TIMESTAMP")]
