@@ -20,7 +20,7 @@ NEAR = 0.7
 CHECK = "Check its name."
 OF_ALL = (
     "The hierarchy of {!r} is given as 'suggested', which stands for all columns, and no table has "
-    "this name. Say hierarchies='suggested', or {{'*': 'suggested'}} beside other columns."
+    "this name. Say hierarchies='suggested', or {{'*': 'suggested'}} with other columns."
 )
 
 

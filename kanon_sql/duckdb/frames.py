@@ -75,7 +75,7 @@ UNREADABLE = (duckdb.Error, pa.ArrowException, TypeError, ValueError)
 
 OBJECT = (
     "DuckDB can't read the column {!r} of the frame. Give it values of one type that SQL has, for "
-    "example texts, or leave the column out."
+    "example strings, or leave the column out."
 )
 
 UNREAD = (

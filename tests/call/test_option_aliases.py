@@ -144,7 +144,7 @@ MISSING = {
         "file here. Did you mean 'prefix'?",
     f"anonymize('patients', {CALL}, hierarchies={{'zip': 'Suggested'}})":
         "The hierarchy of 'zip' is given as 'suggested', which stands for all columns, and no "
-        "table has this name. Say hierarchies='suggested', or {'*': 'suggested'} beside other "
+        "table has this name. Say hierarchies='suggested', or {'*': 'suggested'} with other "
         "columns.",
     "anonymize_audit('patients', release='released.csv')":
         "release names 'released.csv', which is not a table, view, file or variable here. Check "
