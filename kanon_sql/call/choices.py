@@ -6,8 +6,8 @@ REPRESENTATIONS = {
     "centroid": "the exact mean of numbers and times (of dates the nearest day), and the most "
     "frequent value of other columns",
     "rounded": "the centroid in the column's own type and precision: a mean of integers is an "
-    "integer, 50.3 keeps one decimal and a timestamp its unit; halves go to the even neighbor, of "
-    "a DECIMAL as DOUBLE holds the mean",
+    "integer, 50.3 keeps one decimal, a timestamp its unit; halves go to the even neighbor "
+    "(a DECIMAL's mean is a DOUBLE)",
     "median": "the (lower) median of ordered values, and the most frequent value of other columns",
     "interval": "VARCHAR: '[20, 29]', '{Private, State-gov}', or the value if all rows agree",
     "bounds": "STRUCT(min, max) of ordered values, and a LIST of the distinct values of other "
