@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import kanon_sql
 from kanon_sql.stages import remembered
 from tests.support import tables
 from tests.support.connections import borrowed, registered
@@ -134,7 +135,7 @@ def test_the_order_follows_from_the_published_rows_and_the_seed(
     ((text,),) = con.execute(f"SELECT sql FROM anonymize_sql('t', {options})").fetchall()
     order = text.rpartition("ORDER BY ")[2]
     # whoever has the release and the seed, and nothing else, finds the order
-    public = duckdb.connect()
+    public = kanon_sql.register(duckdb.connect())
     mixed = list(range(90))
     random.Random(0).shuffle(mixed)
     public.register("mixed", first.take(pa.array(mixed)))
