@@ -56,8 +56,3 @@ EXISTS (SELECT 1 FROM duckdb_columns()
 -- anonymize('t', k=5, roles='my_roles').
 coalesce((SELECT list(line ORDER BY line ASC)
           FROM (SELECT row(*COLUMNS(*))::VARCHAR AS line FROM ${relation})), []) <> ${lines}
-
--- name: valueless
--- Whether no row has a value of sensitive_values: a part of
--- anonymize_metrics('t', k=5, sensitive=['disease'], sensitive_values=['HIV']).
-(SELECT NOT bool_or(coalesce(${having}, false)) FROM ${rows})

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 
 from kanon_sql.call.call import TAKEN, Call, GroupingCall
-from kanon_sql.names import caseless, literal, quoted
+from kanon_sql.names import caseless, literal
 from kanon_sql.plan.fragments import contents
 from kanon_sql.sql import expression
 
@@ -31,10 +31,6 @@ UNRULED = (
     "{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], "
     "or say others='drop', others='release' or others='quasi_identifier'."
 )
-VALUELESS = (
-    "None of the {values} sensitive_values is a value of the sensitive column{s}. Check how they "
-    "are written."
-)
 LISTED = 10
 """How many columns without a role a message names."""
 
@@ -43,9 +39,7 @@ def refusals(call: Call) -> str:
     """SQL of what is refused when the query runs, one WHEN for each."""
     return "".join(
         f"        WHEN {condition}\n            THEN __kanon_refuse('OptionError', {said})\n"
-        for condition, said in [
-            *_lacking(call), *_named(call), *_unseen(call), *_valueless(call),
-        ]
+        for condition, said in [*_lacking(call), *_named(call), *_unseen(call)]
     )
 
 
@@ -115,19 +109,6 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
             literal(CHANGED.format(relation=table.relation.sql)),
         ))
     return checks
-
-
-def _valueless(call: Call) -> list[tuple[str, str]]:
-    """What is refused of sensitive_values that are counted, where no row has any of them: 0 would
-    be read as good. Releases take them, since a month may have no such row."""
-    values, columns = call.measure.sensitive_values, call.roles.sensitive
-    if call.name not in ("anonymize_metrics", "anonymize_audit") or not values or not columns:
-        return []
-    among = ", ".join(map(literal, values))
-    having = " OR ".join(f"__kanon_key({quoted(name)}) IN ({among})" for name in columns)
-    rows = "__kanon_source" if isinstance(call, GroupingCall) else "__kanon_kept"
-    said = VALUELESS.format(values=len(values), s="s" * (len(columns) > 1))
-    return [(expression("bind_checks.valueless", having=having, rows=rows), literal(said))]
 
 
 def _texts(texts: Iterable[str]) -> str:

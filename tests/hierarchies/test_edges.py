@@ -144,12 +144,10 @@ def test_metrics_and_audit_agree(con: Connection, options: str) -> None:
 
 
 def test_a_dollar_sign_in_a_value_is_a_dollar_sign(con: Connection) -> None:
-    plain, dollars = (
-        metrics_of(con, "anonymize_metrics('patients', detail=true, k := 4, sensitive := "
-                        f"['disease'], sensitive_values := [{values}])")
-        for values in ("'Flu'", "'${seed}', '${k}', 'Flu'")
-    )
-    assert plain["homogeneous_sensitive_rows"] == dollars["homogeneous_sensitive_rows"]
+    found = metrics_of(con, "anonymize_metrics('patients', detail=true, k := 4, sensitive := "
+                            "['disease'], "
+                         "sensitive_values := ['${seed}', '${k}'])")
+    assert found["homogeneous_sensitive_rows"] == 0
 
 
 @pytest.mark.slow

@@ -122,28 +122,6 @@ def test_the_audit_agrees_with_the_metrics(people: Connection) -> None:
     assert fewer["ncp"] > audited["ncp"]
 
 
-def test_values_that_no_row_has_are_no_good_news(people: Connection) -> None:
-    people.execute(f"CREATE TABLE released AS FROM anonymize({CALL}, sensitive := ['disease'], "
-                   "sensitive_values := ['flu'])")  # a release may lack them
-    for call, also in (("metrics", ""), ("audit", ", release := 'released'"),
-                       ("metrics", ", within := ['ward'], by_part := true")):
-        query = f"FROM anonymize_{call}({CALL}{also}, sensitive := ['disease'], {{}})"
-        for values, said in ((["flu"], "None of the 1 sensitive_values is a value of"),
-                             (["flu", "hiv"], "None of the 2 sensitive_values is a value of")):
-            refused = refusal_of(people, query.format(f"sensitive_values := {values}"))
-            assert said in refused and "flu" not in refused
-        assert people.execute(query.format("sensitive_values := ['flu', 'Flu']")).fetchall()
-    several = f"FROM anonymize_metrics({CALL}, sensitive := ['disease', 'ward'], "
-    assert people.execute(f"{several}sensitive_values := ['2'])").fetchall()
-    refused = refusal_of(people, f"{several}sensitive_values := ['7'])")
-    assert "is a value of the sensitive columns. " in refused
-    people.execute("CREATE TABLE none AS FROM patients LIMIT 0")
-    assert "There are no rows" in refusal_of(
-        people, "FROM anonymize_metrics('none', k := 2, sensitive := ['disease'], "
-        "sensitive_values := ['flu'])",
-    )
-
-
 @pytest.mark.slow
 def test_what_can_not_be_audited(people: Connection) -> None:
     def refused(source: str, options: str) -> str:
