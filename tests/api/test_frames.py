@@ -194,7 +194,7 @@ NOT_AS_THEY_ARE: dict[str, tuple[Any, str]] = {
         "DuckDB can't read the column 'a' of",
     ),
     "half floats": (
-        pa.table({"b": [1] * 4, "a": pa.array([1.0] * 4, pa.float16())}),
+        pa.table({"b": [1] * 4, "a": pa.array(np.ones(4, np.float16), pa.float16())}),
         "DuckDB can't read the column 'a' of",
     ),
     "decimals of 60 digits": (
