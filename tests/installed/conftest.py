@@ -61,7 +61,7 @@ class Installed:
         who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if nobody else {}
         return subprocess.run(
             [program, *command[1:]], cwd=cwd, env=told, input=stdin, capture_output=True,
-            check=False, timeout=600, **who,  # type: ignore[call-overload, no-any-return]
+            check=False, timeout=1800, **who,  # type: ignore[call-overload, no-any-return]
         )
 
 
