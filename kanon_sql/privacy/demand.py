@@ -30,7 +30,7 @@ class Demand:
     kind: int
     number: tuple[float, float] = (0.0, 0.0)
     fraction: Fraction = Fraction(0)
-    worst: bool = True
+    worst: bool = field(kw_only=True)
 
 
 @dataclass

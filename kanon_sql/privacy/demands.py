@@ -121,7 +121,7 @@ def _packed(
         np.array([each.worst for each in demands], np.bool_),
         np.array(rows, np.int64),
         np.array(missing, np.int64),
-        np.array([each.number for each in demands], np.float64).reshape(-1, 2),
+        np.array([each.number for each in demands], np.float64),
         np.array([each.fraction.numerator for each in demands], np.int64),
         np.array([each.fraction.denominator for each in demands], np.int64),
         np.cumsum([0, *(len(part) for part in tables.counts)])[:-1].astype(np.int64),

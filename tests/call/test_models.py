@@ -129,6 +129,8 @@ REFUSED: dict[str, dict[str, Any]] = {
         {**TWO, "alpha": {"salary": 0.1}, "sensitive_values": ["HIV"]},
     "alpha must give a number for each": {"alpha": {}},
     "delta must be a number above 0": {"delta": 0},
+    "delta must be a number above 0 and up to 100. Got 100.5": {"delta": 100.5},
+    "c must be a number above 0": {"l": 3, "diversity_kind": "recursive", "c": 0},
     "beta must be a number above 0": {"beta": -1},
     "closeness is given without t": {"closeness": "equal", "l": 3},
     "The closeness 'euclidean' is not known": {"closeness": "euclidean", "t": 0.2},

@@ -106,7 +106,7 @@ def _of_node(source: _Source, node: ast.AST) -> Iterator[Edit]:
     elif isinstance(node, ast.comprehension):
         for test in node.ifs:
             yield Edit(*source.span(test), "True", "a filter dropped")
-    elif isinstance(node, ast.Raise) or _is_call(node):
+    elif (isinstance(node, ast.Raise) and not _is_abstract(node)) or _is_call(node):
         word = "a raise dropped" if isinstance(node, ast.Raise) else "a statement dropped"
         yield Edit(*source.span(node), "pass", word)
 
@@ -119,6 +119,10 @@ def _is_text(node: ast.AST) -> bool:
 
 def _is_typing(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def _is_abstract(node: ast.Raise) -> bool:
+    return isinstance(node.exc, ast.Name) and node.exc.id == "NotImplementedError"
 
 
 def _is_call(node: ast.AST) -> bool:

@@ -86,10 +86,12 @@ TARGETS: dict[str, Target] = {
     ),
     "privacy": Target(
         ("kanon_sql/privacy/*.py",),
-        ("privacy/test_kernels_in_python.py", "privacy/test_violation.py", "privacy/test_least_class.py", "privacy/test_rational.py",
+        ("privacy/test_kernels_in_python.py", "privacy/test_what_models_say.py",
+         "privacy/test_violation.py", "privacy/test_least_class.py", "privacy/test_rational.py",
          "privacy/test_union.py", "privacy/test_papers.py", "privacy/test_average_risk.py",
          "privacy/test_feasible.py", "privacy/test_all_small_tables.py",
          "call/test_models.py", "release/test_models_sql.py",
+         "release/test_models_in_parts.py", "release/test_check_models.py",
          "measure/test_guarantees.py", "release/test_check_rows.py", "release/test_check_whole.py",
          "release/test_persons_checked.py"),
     ),

@@ -157,7 +157,8 @@ def test_classes_and_sets() -> None:
             continue
         demands = demands_of(points, [model], kept)
         with np.errstate(all="ignore"):
-            assert plain.violations(demands, labels).tolist() == violations(demands, labels).tolist()
+            found = plain.violations(demands, labels)
+        assert found.tolist() == violations(demands, labels).tolist()
         sets = [np.flatnonzero(labels == g) for g in range(3)] + [kept, kept[:1]]
         sets = [some for some in sets if len(some)]
         found = plain.violations_of_sets(demands, sets)
