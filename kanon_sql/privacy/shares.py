@@ -18,13 +18,14 @@ def least_within(lower: Floats, upper: Floats, counts: Numbers) -> int:
     """The least class in which the share of every value is within its bounds.
 
     Args:
-        lower, upper: float64, shape (m,); bounds of shares; a value with no lower one has 0.
+        lower, upper: float64, shape (m,); bounds of shares; a value with no lower one has 0, and
+            none has an upper one of 0.
         counts: int64, shape (m,); how many rows of the table have each value, 1 or more.
     """
     needed = lower > 0.0
     # a value that must be there has one row at least; where none must, one has it nevertheless
     widest = upper[needed].min() if needed.any() else upper.max(initial=1.0)
-    start = max(int(1.0 / (widest * (1.0 + NEAR))) if widest > 0.0 else 1, int(needed.sum()), 1)
+    start = max(int(1.0 / (widest * (1.0 + NEAR))), int(needed.sum()), 1)
     for size in range(start, min(int(counts.sum()), start + MANY) + 1):
         low = np.ceil(lower * size * (1.0 - NEAR))
         high = np.minimum(counts, np.floor(upper * size * (1.0 + NEAR)))
