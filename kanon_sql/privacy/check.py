@@ -32,8 +32,8 @@ class Place:
     j: int | str
     has_tree: bool
     parts: Mapping[str, str]
-    in_block: bool = False
-    only_worst: bool = False
+    in_block: bool
+    only_worst: bool
 
     def asked(self, fits: str) -> str:
         """SQL of whether a value fits, where anybody asks."""

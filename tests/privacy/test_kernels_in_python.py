@@ -37,7 +37,7 @@ def table_of(rng: np.random.Generator) -> Table:
 def asked_of(kind: str, rng: np.random.Generator) -> PrivacyModel:
     """A model of a kind."""
     threshold = float(rng.choice(THRESHOLDS.get(kind, T)))
-    return model_of(kind, threshold, str(rng.choice(["worst", "value"])), int(rng.integers(2, 4)))
+    return model_of(kind, threshold, str(rng.choice(["worst", "value"])), int(rng.integers(2, 6)))
 
 
 def the_same(
@@ -63,7 +63,7 @@ def changes(
     counted(demands.codes, demands.kept_at, members, len(members), same)
     assert kept.tolist() == same.tolist()
     asked = []
-    for out in (NOBODY, *members[-1:]) if len(members) > 1 else (NOBODY,):
+    for out in (NOBODY, members[0], members[-1]) if len(members) > 1 else (NOBODY,):
         for into in (NOBODY, *others[:1]):
             far = {the_same(demands, counts, members, out, into)
                    for counts in (kept, np.zeros(0, np.int32))}
@@ -96,8 +96,13 @@ def test_of_several_models() -> None:
         columns = [replace(table.column(kind), name=f"x{j}") for j, kind in enumerate(kinds)]
         codes = [rng.permutation(table.codes()) for _ in kinds]
         points = points_of(columns, codes)
-        demands = demands_of(points, asked, np.arange(len(table.values)))
-        changes(demands, np.arange(len(table.values)) % 3, 0)
+        everybody = np.arange(len(table.values))
+        demands = demands_of(points, asked, everybody)
+        changes(demands, everybody % 3, 0)
+        # together what each of them has alone
+        alone = [violations(demands_of(points, [model], everybody), everybody % 3)
+                 for model in asked]
+        assert violations(demands, everybody % 3) == pytest.approx(np.sum(alone, axis=0))
 
 
 @pytest.mark.parametrize("kind", ["equal", "ordered", "numeric", "distinct", "entropy", "delta"])
@@ -163,8 +168,12 @@ def test_classes_and_sets() -> None:
         sets = [some for some in sets if len(some)]
         found = plain.violations_of_sets(demands, sets)
         assert found.tolist() == violations_of_sets(demands, sets).tolist()
-        assert found[-2] == violations(demands, np.where(labels >= 0, 0, -1))[0]
+        nothing = np.zeros(0, np.int32)
+        assert found.tolist() == [
+            the_same(demands, nothing, some, NOBODY, NOBODY) for some in sets
+        ]
     assert plain.violations(demands, np.full(len(table.values), -1)).tolist() == []
+    assert plain.violations(demands, np.zeros(0, np.int64)).tolist() == []
 
 
 def test_sorting() -> None:

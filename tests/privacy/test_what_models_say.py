@@ -22,6 +22,7 @@ from kanon_sql.privacy import (
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
+    KMap,
     PopulationOptions,
     PrivacyModel,
     RecursiveDiversity,
@@ -30,7 +31,7 @@ from kanon_sql.privacy import (
 from kanon_sql.privacy.demand import NUMERIC, ORDERED, Demand, Tables
 from kanon_sql.privacy.demands import demands_of
 from kanon_sql.privacy.entity import EntityShare
-from kanon_sql.privacy.feasible import refuse_infeasible
+from kanon_sql.privacy.feasible import persons_among, refuse_infeasible
 from kanon_sql.privacy.kernels import violations
 from kanon_sql.privacy.shares import least_within
 from tests.privacy.histograms import NUMBERS, Table, model_of
@@ -86,8 +87,8 @@ def test_the_registry() -> None:
         "t": (True, True), "closeness": (False, False), "alpha": (False, True),
         "delta": (False, True), "beta": (False, True), "beta_kind": (False, False),
     }
-    assert options_of(WholeOptions)["max_average_risk"].proven
-    assert options_of(PopulationOptions)["k_map"].proven
+    for holder in (WholeOptions, PopulationOptions):
+        assert all(each.common and each.proven for each in options_of(holder).values())
     assert EntityShare.of_entity and not EntityShare.of_all_rows
 
 
@@ -367,6 +368,20 @@ def test_beyond_many_sizes_the_last_is_a_lower_bound() -> None:
 def test_a_risk_is_told_as_it_was_asked_for() -> None:
     assert AverageRisk(0.05).in_words == "max_average_risk = 0.05"
     assert AverageRisk(0.05).keeps(0.05) and not AverageRisk(0.05).keeps(0.0500001)
+
+
+def test_a_population_has_as_many_people_as_are_asked_for() -> None:
+    asked = options_of(PopulationOptions)["k_map"]
+    assert KMap(asked.read(1)) == KMap(1)
+    KMap(3).refuse(3)
+    with pytest.raises(DataError, match="cover only 2 people of the population, fewer than k_map"):
+        KMap(3).refuse(2)
+
+
+def test_persons_are_counted_by_their_column() -> None:
+    points = table(["ann", "ann", "bob", "cem"])
+    for apart, persons in ((None, 3), ("illness", 2)):
+        assert persons_among(points, apart, np.array([0, 1, 2])) == persons
 
 
 # --- blocks -------------------------------------------------------------------------------------
