@@ -77,7 +77,7 @@ def _diversity(demands: Demands, j: int, often: Any, runs: int, missing: int, si
                 if often[p] > most:
                     most, at = often[p], p
             tail -= most
-            often[at] = 0
+            often[at] = 0  # where no value is known, nobody reads it
         if first * demands.under[j] < demands.over[j] * tail:
             return 0.0
         return (first - c * tail) / (1.0 + c) + 0.5

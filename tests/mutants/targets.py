@@ -87,6 +87,7 @@ TARGETS: dict[str, Target] = {
     "privacy": Target(
         ("kanon_sql/privacy/*.py",),
         ("privacy/test_kernels_in_python.py", "privacy/test_what_models_say.py",
+         "privacy/test_least_within.py",
          "privacy/test_violation.py", "privacy/test_least_class.py", "privacy/test_rational.py",
          "privacy/test_union.py", "privacy/test_papers.py", "privacy/test_average_risk.py",
          "privacy/test_feasible.py", "privacy/test_all_small_tables.py",

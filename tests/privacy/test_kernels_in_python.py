@@ -53,9 +53,9 @@ def the_same(
 
 def changes(
     demands: Demands, labels: Labels, group: int
-) -> list[tuple[Labels, int, int]]:
-    """What is asked of one class: as it is, without a record, with another, and with both; of codes
-    that are gathered, and of counts."""
+) -> list[tuple[Labels, bool]]:
+    """The members of one class, as it is, without a record, with another, and with both; and whether
+    they pass, by codes that are gathered, and by counts."""
     members, others = np.flatnonzero(labels == group), np.flatnonzero(labels != group)
     kept = np.zeros(demands.width, np.int32)
     plain.count_codes(demands.codes, demands.kept_at, members, len(members), kept)
@@ -69,7 +69,7 @@ def changes(
                    for counts in (kept, np.zeros(0, np.int32))}
             assert max(far) - min(far) <= 1e-9 and (max(far) == 0.0) == (min(far) == 0.0)
             left = members[members != out]
-            asked.append((np.append(left, into) if into >= 0 else left, 0, int(min(far) == 0.0)))
+            asked.append((np.append(left, into) if into >= 0 else left, min(far) == 0.0))
     return asked
 
 
@@ -82,9 +82,9 @@ def test_of_one_model(kind: str) -> None:
         labels = np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
         points = points_of([table.column(kind)], [table.codes()])
         demands = demands_of(points, [model], np.arange(len(labels)))
-        for own, _, passes in changes(demands, labels, 0):
+        for own, passes in changes(demands, labels, 0):
             values = [table.values[i] for i in own]
-            assert table.passes(kind, model, values) is bool(passes), (values, model)
+            assert table.passes(kind, model, values) is passes, (values, model)
 
 
 def test_of_several_models() -> None:
