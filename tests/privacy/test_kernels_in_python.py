@@ -54,7 +54,7 @@ def the_same(
 def changes(
     demands: Demands, labels: Labels, group: int
 ) -> list[tuple[Labels, bool]]:
-    """The members of one class, as it is, without a record, with another, and with both; and whether
+    """The members of one class as it is, without a record, with another, and with both; and whether
     they pass, by codes that are gathered, and by counts."""
     members, others = np.flatnonzero(labels == group), np.flatnonzero(labels != group)
     kept = np.zeros(demands.width, np.int32)
