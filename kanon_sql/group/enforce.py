@@ -15,7 +15,7 @@ import numpy as np
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
-from kanon_sql.points.points import Codes, Floats, Grouping, ItemPoints, Labels, Points
+from kanon_sql.points.points import Codes, Floats, Grouping, ItemPoints, Labels, Points, rows_at
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.privacy.feasible import counts_of, refuse_infeasible
 from kanon_sql.privacy.model import spot_of
@@ -40,9 +40,52 @@ MERGED = 400
 lose more than that where it has little to mend. Mergers of more classes never came near to it."""
 
 
+WIDE = 2
+"""A search of few steps begins by classes of so many times the least records where hardly any of
+the least keeps the models: with t-closeness it loses 3 to 10 percent less on tables of 300,000
+and 1,000,000 rows, since fewer classes are left to be merged."""
+
+FULL = 100_000
+"""Records up to which a search begins by the least: it has more steps for each, and with the others
+it would lose up to 2 percent more, or up to 3 less."""
+
+TRIED, HARDLY = 1_000, 0.05
+"""Of so many classes of the least records, what share hardly any is."""
+
+
 def least_class(points: Points, models: Sequence[PrivacyModel], kept: Labels) -> list[int]:
     """What no smaller class of these records keeps, by model."""
     return [model.least_class(table) for model, table in counts_of(points, models, kept)]
+
+
+def size_to_begin_by(
+    points: Points, models: Sequence[PrivacyModel], k: int, kept: Labels
+) -> int:
+    """How many records the classes have by which a search for the models begins.
+
+    Args:
+        points: n records in canonical order.
+        models: what each class must keep.
+        k: the least class that is asked for.
+        kept: int64, ascending; the records that are released.
+    """
+    # here, since they load the compiler
+    from kanon_sql.privacy.demands import demands_of
+    from kanon_sql.privacy.kernels import violations
+
+    least = max(k, *least_class(points, models, kept))
+    if len(kept) <= FULL or 4 * WIDE * least > len(kept):
+        return least
+    if not any(model.by_slices(table.column, False) for model, table in counts_of(points, models)):
+        return least
+    # of records at random: those that lie beside each other are more alike, and keep less
+    classes = min(TRIED, len(kept) // least)
+    random = np.random.RandomState(0)  # whose numbers are the same in every version
+    some = kept[random.randint(len(kept), size=classes * least)]
+    demands = demands_of(points, models, kept)
+    demands = demands._replace(codes=np.ascontiguousarray(rows_at(demands.codes, some)))
+    passing = np.mean(violations(demands, np.arange(len(some)) % classes) == 0.0)
+    return WIDE * least if passing < HARDLY else least
 
 
 def enforce(

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from kanon_sql.group.enforce import enforce, facts_before, least_class, merged_if_few
+from kanon_sql.group.enforce import enforce, facts_before, merged_if_few, size_to_begin_by
 from kanon_sql.group.people import keep_people
 from kanon_sql.group.whole import keep_whole
 from kanon_sql.kernel.watch import Watch
@@ -63,12 +63,14 @@ def _kept(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> 
     if len(left) < len(points):
         refuse_infeasible(points, task.models, left)
     without, start = _loss(points, grouping, task), grouping
-    least = max(least_class(points, task.models, left))
-    if least > task.k and task.method.only_k is None and task.geometry.searched:
-        # no smaller class keeps the models, so these are where the search begins: what refine does
+    larger = task.k
+    if task.method.only_k is None and task.geometry.searched:
+        larger = size_to_begin_by(points, task.models, task.k, left)
+    if larger > task.k:
+        # hardly any smaller class keeps the models, so the search begins by these: what refine does
         # without a look at the models would be undone
-        larger = replace(task, k=min(least, len(left)), refine="none")
-        start = _one_class(grouping) if 2 * least > len(left) else _grouped(points, larger, watch)
+        begun = replace(task, k=min(larger, len(left)), refine="none")
+        start = _one_class(grouping) if 2 * larger > len(left) else _grouped(points, begun, watch)
         if (start.labels < 0).any():
             refuse_infeasible(points, task.models, np.flatnonzero(start.labels >= 0))
     kept = enforce(points, start, task.models, task, watch)
