@@ -138,6 +138,12 @@ class AlphaFrequency(PrivacyModel):
             return max(most, own) / max(table.rows, 1)
         return (most + table.missing) / max(table.rows, 1)
 
+    def nearest(self, table: Counts) -> str:
+        """A larger share, or none where all rows may have the same value: 1 allows anything."""
+        if not self.by_value and self.best(table) == 1.0:
+            return f"no {self.option} of this column"
+        return super().nearest(table)
+
     def feasible(self, table: Counts) -> bool:
         """Whether every value keeps its bound, exactly."""
         pairs = [*zip(table.values.tolist(), self.bounds(table).tolist(), strict=True)]

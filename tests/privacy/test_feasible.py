@@ -78,6 +78,14 @@ REFUSED: dict[str, tuple[PrivacyModel, Sequence[Any], tuple[str, ...]]] = {
         AlphaFrequency(column="illness", alpha=0.5), SICK,
         ("has alpha = 0.6 for", "so alpha = 0.5 can't", "Ask for alpha of 0.6 or more."),
     ),
+    "all rows have one value": (
+        AlphaFrequency(column="illness", alpha=0.5), ["flu", "flu"],
+        ("has alpha = 1 for", "so alpha = 0.5 can't", "Ask for no alpha of this column."),
+    ),
+    "all rows may have one value": (
+        AlphaFrequency(column="illness", alpha=0.5), ["flu", "flu", None],
+        ("all 3 rows has alpha = 1 for", "Ask for no alpha of this column."),
+    ),
     "one value is too frequent": (
         AlphaFrequency(column="illness", by_value=(("hiv", 0.2),)), SICK,
         ("has alpha = 0.3 for", "so alpha by value can't", "Ask for a higher alpha by value."),
