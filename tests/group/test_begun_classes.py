@@ -44,6 +44,8 @@ def test_where_hardly_any_of_the_least_passes_they_are_twice_as_large() -> None:
     least = least_class(points, (closeness(0.3),), np.arange(MANY))[0]
     assert least > 3
     assert begun(points, closeness(0.3)) == 2 * least
+    diverse = DistinctDiversity(column="ill", l=2)
+    assert size_to_begin_by(points, (diverse, closeness(0.3)), 3, np.arange(MANY)) == 2 * least
     # twice what is asked for, where that is more
     assert begun(points, closeness(0.3), least + 1) == 2 * (least + 1)
 

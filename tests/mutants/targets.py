@@ -119,7 +119,8 @@ TARGETS: dict[str, Target] = {
     "group": Target(
         ("kanon_sql/group/*.py",),
         # not test_ahead.py and test_warm_up.py: the processes that they start are no mutants
-        ("group/test_block_cuts.py", "group/test_blocks.py", "group/test_compiled.py",
+        ("group/test_begun_classes.py", "group/test_block_cuts.py", "group/test_blocks.py",
+         "group/test_compiled.py",
          "group/test_enforce.py", "group/test_enforced_classes.py", "group/test_merged.py",
          "group/test_people.py", "group/test_rehearsal.py", "group/test_run.py",
          "group/test_seams.py", "group/test_small_tables.py", "group/test_whole.py"),
