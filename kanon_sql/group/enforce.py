@@ -40,12 +40,12 @@ MERGED = 400
 lose more than that where it has little to mend. Mergers of more classes never came near to it."""
 
 
-WIDE = 2
+LARGER = 2
 """A search of few steps begins by classes of so many times the least records where hardly any of
 the least keeps the models: with t-closeness it loses 3 to 10 percent less on tables of 300,000
 and 1,000,000 rows, since fewer classes are left to be merged."""
 
-FULL = 100_000
+FROM_LEAST = 100_000
 """Records up to which a search begins by the least: it has more steps for each, and with the others
 it would lose up to 2 percent more, or up to 3 less."""
 
@@ -73,10 +73,11 @@ def size_to_begin_by(
     from kanon_sql.privacy.demands import demands_of
     from kanon_sql.privacy.kernels import violations
 
-    least = max(k, *least_class(points, models, kept))
-    if len(kept) <= FULL or 4 * WIDE * least > len(kept):
+    pairs = counts_of(points, models, kept)
+    least = max(k, *(model.least_class(table) for model, table in pairs))
+    if len(kept) <= FROM_LEAST or 4 * LARGER * least > len(kept):
         return least
-    if not any(model.by_slices(table.column, False) for model, table in counts_of(points, models)):
+    if not any(model.by_slices(table.column, False) for model, table in pairs):
         return least
     # of records at random: those that lie beside each other are more alike, and keep less
     classes = min(TRIED, len(kept) // least)
@@ -85,7 +86,7 @@ def size_to_begin_by(
     demands = demands_of(points, models, kept)
     demands = demands._replace(codes=np.ascontiguousarray(rows_at(demands.codes, some)))
     passing = np.mean(violations(demands, np.arange(len(some)) % classes) == 0.0)
-    return WIDE * least if passing < HARDLY else least
+    return LARGER * least if passing < HARDLY else least
 
 
 def enforce(

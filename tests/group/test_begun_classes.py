@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kanon_sql.group import enforce as enforcement
-from kanon_sql.group.enforce import FULL, least_class, size_to_begin_by
+from kanon_sql.group.enforce import FROM_LEAST, least_class, size_to_begin_by
 from kanon_sql.group.run import group_points
 from kanon_sql.methods import task_for
 from kanon_sql.points.losses import sse
@@ -17,7 +17,7 @@ from kanon_sql.points.points import Points
 from kanon_sql.points.sensitive import SensitiveColumn
 from kanon_sql.privacy import Closeness, DistinctDiversity
 
-MANY = FULL + 5_000
+MANY = FROM_LEAST + 5_000
 
 
 def skewed(n: int, values: int, ordered: bool = False) -> Points:
@@ -66,7 +66,7 @@ def test_others_begin_by_the_least(model: Any, k: int) -> None:
 
 def test_small_tables_begin_by_the_least() -> None:
     model = closeness(0.3)
-    for n, times in ((FULL, 1), (FULL + 1, 2)):
+    for n, times in ((FROM_LEAST, 1), (FROM_LEAST + 1, 2)):
         points = skewed(n, 20)
         assert begun(points, model) == times * least_class(points, (model,), np.arange(n))[0]
 
@@ -91,8 +91,8 @@ def test_rows_that_are_left_out_count_for_nothing() -> None:
 def test_it_loses_less(monkeypatch: pytest.MonkeyPatch) -> None:
     points, model = skewed(300_000, 20), closeness(0.3)
     losses = []
-    for full in (FULL, 10**9):
-        monkeypatch.setattr(enforcement, "FULL", full)
+    for full in (FROM_LEAST, 10**9):
+        monkeypatch.setattr(enforcement, "FROM_LEAST", full)
         kept = group_points(points, task_for("mdav_plus", 5, beside_k=(model,)))
         sizes = np.bincount(kept.labels)
         counts = np.zeros((len(sizes), 20))
