@@ -14,8 +14,9 @@ from tests.load.outcome import Outcome
 from tests.load.process import Held, held
 from tests.load.questions import ROLES, ROWS, Connection, connection
 
-WARM = 0.2
-"""The share of the turns after which nothing may grow any more."""
+WARM = 0.5
+"""The share of the turns after which nothing may grow any more. Of 1,000 turns in a new process the
+first 200 took 33 MiB, the next 500 another 25, and the last 300 gave 2 back."""
 
 GROWTH = 1.05
 """How much more memory there may be at the end."""
