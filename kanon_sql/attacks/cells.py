@@ -89,7 +89,7 @@ def read_column(
     counts = np.ones(len(texts), np.int64)
     numbers = None
     if is_numeric(kind) and tree is None:
-        numbers = values_as_numbers(texts.to_pylist(), kind, never)
+        numbers = values_as_numbers(texts, kind, never)
         if not np.isfinite(numbers).all():
             numbers = None
     domain = Domain(name, numbers is not None, texts, counts, every.null_count, numbers, tree)
@@ -128,7 +128,8 @@ def _numbers(
     reader: CellReader, published: Sequence[str | None], domain: Domain, spread: float
 ) -> PublishedCells:
     assert domain.numbers is not None
-    number = number_parser(domain.values.to_pylist(), domain.numbers)
+    places = {text: at for at, text in enumerate(domain.values.to_pylist())}
+    number = number_parser(places, domain.numbers)
     low, high = np.full(len(published), np.nan), np.full(len(published), np.nan)
     for i, text in enumerate(published):
         if text is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -28,23 +28,19 @@ class Numbers:
         number: turns a text into a number, or None where it is none.
     """
 
-    def __init__(self, texts: Sequence[str], numbers: Floats, counts: Floats) -> None:
+    def __init__(self, places: Mapping[str, int], numbers: Floats, counts: Floats) -> None:
         """
         Args:
-            texts: the values of the column.
-            numbers: float64, shape (texts,), finite: the same as numbers.
+            places: the values of the column as texts, with the place of each.
+            numbers: float64, finite: the number at each place.
             counts: float64, at least as long: how many rows have each.
         """
-        self._numbers, self._counts = numbers, counts
+        self._places, self._numbers, self._counts = places, numbers, counts
         self._low, self._high = 0.0, 0.0
         self.number: Parser = _no_number
-        self._most_dashes = max(
-            (text.count("-") + text.count("~") for text in texts), default=0
-        )
-        self._most_dashes = max(self._most_dashes, MOST_DASHES)
-        if len(texts):
+        if len(numbers):
             self._low, self._high = float(numbers.min()), float(numbers.max())
-            self.number = number_parser(texts, numbers)
+            self.number = number_parser(places, numbers)
 
     def read(self, text: str) -> Reading | None:
         """A text that is one number: a value, or a point that says nothing of a range."""
@@ -88,6 +84,12 @@ class Numbers:
         return min(1.0, (high - low) / (self._high - self._low)) if self._high > self._low else 0.0
 
     @cached_property
+    def _most_dashes(self) -> int:
+        """The most that a number has, before the dash that is sought in a range."""
+        of_values = (text.count("-") + text.count("~") for text in self._places)
+        return max(MOST_DASHES, max(of_values, default=0))
+
+    @cached_property
     def _ordered(self) -> tuple[list[float], Places, list[float], list[float]]:
         """The numbers, sorted, their places, and sums of their rows c and of c log2 c so far."""
         order = np.argsort(self._numbers, kind="stable").astype(np.int64)
@@ -120,7 +122,6 @@ class Numbers:
         """a-b and [a-b], as ARX and others write ranges."""
         inner = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
         dashes = (dash.start() for dash in re.finditer("[-~]", inner))
-        # more than these no number has before the dash that is sought
         for at in islice(dashes, self._most_dashes + 1):
             if reading := self._bounds(inner[:at], inner[at + 1 :]):
                 return reading

@@ -140,7 +140,7 @@ class CellReader:
         self._ordered = domain.ordered
         self._numbers: Numbers | None = None
         if domain.numeric and domain.numbers is not None:
-            self._numbers = Numbers(texts, domain.numbers, self._counts)
+            self._numbers = Numbers(self._place, domain.numbers, self._counts)
         self._items: dict[str, Item | None] = {}
         everything = np.arange(len(self._counts))
         self.everything = Reading(1.0, everything, entropy(self._counts), "suppressed")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 Parser = Callable[[str], float | None]
 
@@ -17,6 +20,8 @@ _MOMENT = re.compile(
     rf"({_DATE})( \(BC\))?(?:[ T]({_TIME})(?:([-+])(\d\d)(?::?(\d\d)(?::?(\d\d))?)?|Z)?)?"
 )
 _DAY = 86_400_000_000
+_USUAL_NUMBER = r"^-?\d+(\.\d+)?([eE][-+]?\d+)?$"
+_USUAL_MOMENT = r"^\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?$"
 
 
 def _number(text: str) -> float | None:
@@ -65,22 +70,30 @@ def _day(text: str) -> float | None:
     return None if moment is None else moment / _DAY
 
 
-def number_parser(texts: Sequence[str], numbers: npt.NDArray[np.float64]) -> Parser:
+def number_parser(places: Mapping[str, int], numbers: npt.NDArray[np.float64]) -> Parser:
     """What turns texts into numbers, learnt from a column's values as texts and as numbers.
 
     Numbers are what they say, dates days, timestamps and times microseconds. Values are known
     whatever they look like; other texts are None unless they look like the values.
+
+    Args:
+        places: the place of each value.
+        numbers: float64, one at each place.
     """
-    known = dict(zip(texts, numbers.tolist(), strict=True))
+    def known(text: str) -> float | None:
+        at = places.get(text)
+        return None if at is None else float(numbers[at])
+
     # other numbers beside a column of FLOAT, such as means, are not of its type
     parsers = (_number, _single, _day, _moment, _clock)
-    fitting = [p for p in parsers if all(p(text) == known[text] for text in texts[:100])]
+    some = list(islice(places, 100))
+    fitting = [p for p in parsers if all(p(text) == known(text) for text in some)]
     if not fitting:
-        return known.get
+        return known
     parse = _number if fitting[0] is _single else fitting[0]
 
     def number(text: str) -> float | None:
-        value = known.get(text)
+        value = known(text)
         return parse(text) if value is None else value
 
     return number
@@ -116,7 +129,7 @@ def quoted_items(text: str) -> list[str | None] | None:
 
 
 def values_as_numbers(
-    texts: Sequence[str], kind: str, check: Callable[[], None] = lambda: None
+    texts: pa.Array, kind: str, check: Callable[[], None] = lambda: None
 ) -> npt.NDArray[np.float64]:
     """Values of a column of that SQL type as numbers: dates as days, timestamps and times as
     microseconds; float64, shape (texts,). What can't be read is NaN."""
@@ -129,8 +142,34 @@ def values_as_numbers(
         parse = _moment
     elif kind == "TIME":
         parse = _clock
-    numbers = []
-    for text in texts:
+    numbers, rest = _usual_numbers(texts, parse)
+    for at, text in zip(rest.tolist(), texts.take(pa.array(rest)).to_pylist(), strict=True):
         check()
-        numbers.append(parse(text))
-    return np.array([np.nan if number is None else number for number in numbers])
+        number = parse(text)
+        numbers[at] = np.nan if number is None else number
+    return numbers
+
+
+def _usual_numbers(
+    texts: pa.Array, parse: Parser
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """The numbers of those texts that are written as usual, which Arrow reads as ``parse`` does but
+    all at once; and the places of the others, int64."""
+    unread = np.full(len(texts), np.nan), np.arange(len(texts))
+    if parse is _clock:
+        return unread
+    of_time = parse in (_day, _moment)
+    usual = pc.match_substring_regex(texts, _USUAL_MOMENT if of_time else _USUAL_NUMBER)
+    try:
+        read = pc.if_else(usual, texts, None).cast(pa.timestamp("us") if of_time else pa.float64())
+    except pa.ArrowInvalid:  # no such day
+        return unread
+    numbers = (read.cast(pa.int64()) if of_time else read).to_numpy(zero_copy_only=False)
+    numbers = np.array(numbers, dtype=np.float64)
+    if parse is _day:
+        numbers /= _DAY
+    if parse is _single:
+        with np.errstate(over="ignore"):  # what is beyond the largest is none
+            numbers = numbers.astype(np.float32).astype(np.float64)
+    numbers[~np.isfinite(numbers)] = np.nan
+    return numbers, np.flatnonzero(~usual.to_numpy(zero_copy_only=False))

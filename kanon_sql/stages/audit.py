@@ -156,7 +156,7 @@ def _domain(
     ordered = is_numeric(column.sql_type)
     numbers = None
     if ordered and tree is None:
-        numbers = values_as_numbers(values.to_pylist(), column.sql_type, check)
+        numbers = values_as_numbers(values, column.sql_type, check)
         if not np.isfinite(numbers).all():
             numbers = None
     return Domain(
