@@ -53,8 +53,8 @@ FROM_QUOTA = 4.0
 near to each other."""
 
 REPAIRED = 0.7
-"""The temperature from which a search cools down that begins by a repaired grouping: hotter, it would
-forget what the cycles found, and lose 1 to 3 percent more on tables of numbers."""
+"""The temperature from which a search cools down that begins by a repaired grouping: hotter, it
+would forget what the cycles found and lose 1 to 3 percent more on tables of numbers."""
 
 ROOM = 4
 """How many times the least records a group may have; larger ones are only made by mergers."""
