@@ -111,8 +111,8 @@ def _within(attribute: Attribute, members: Sequence[int]) -> Fraction:
     return total
 
 
-def losses(attributes: Sequence[Attribute], labels: Sequence[int]) -> Losses:
-    """The losses of a grouping; ``labels`` has one label per record."""
+def losses(attributes: Sequence[Attribute], labels: Sequence[Any]) -> Losses:
+    """The losses of a grouping; ``labels`` has one label per record, of any kind that has equality."""
     groups: dict[int, list[int]] = {}
     for i, label in enumerate(labels):
         groups.setdefault(label, []).append(i)
