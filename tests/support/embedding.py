@@ -112,7 +112,7 @@ def _within(attribute: Attribute, members: Sequence[int]) -> Fraction:
 
 
 def losses(attributes: Sequence[Attribute], labels: Sequence[Any]) -> Losses:
-    """The losses of a grouping; ``labels`` has one label per record, of any kind that has equality."""
+    """The losses of a grouping; ``labels`` has one label per record, whatever it is."""
     groups: dict[int, list[int]] = {}
     for i, label in enumerate(labels):
         groups.setdefault(label, []).append(i)
