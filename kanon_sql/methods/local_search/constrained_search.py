@@ -52,11 +52,6 @@ FROM_QUOTA = 4.0
 """The temperature from which a search cools down that begins by slices: nothing in its groups is
 near to each other."""
 
-REPAIRED = 0.7
-"""The temperature from which a search of up to PROBE steps for each record cools down that begins by
-a repaired grouping: hotter, it would forget what the cycles found, and lose up to 2.5 percent more
-on tables of numbers. A search of more steps loses less from HOT."""
-
 ROOM = 4
 """How many times the least records a group may have; larger ones are only made by mergers."""
 
@@ -316,14 +311,13 @@ def keep_models(
     probe = min(search.fewer(PROBE * n), steps)
     broken = search.broken(cooled) if search.by_slices and 2 * search.k <= n else 0.0
     unsure = broken > 0.0 and PROBE * n <= steps
-    repaired = REPAIRED if steps <= PROBE * n else HOT
     spoilt = any(broken > share and steps >= each * n for share, each in SPOILT)
     beginnings: list[tuple[Labels, float]] = []
     if not spoilt or unsure:
         own = search.merged(cooled)
-        beginnings.append((own, repaired))
+        beginnings.append((own, HOT))
         if unsure:
-            beginnings.append((search.better(own, probe, until, repaired)[0], repaired))
+            beginnings.append((search.better(own, probe, until)[0], HOT))
     if spoilt or unsure:
         for slices in search.slices(probe, steps):
             other = search.better(search.quota(slices), probe, None, FROM_QUOTA)[0]
