@@ -277,9 +277,11 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
         else:
             number = measured[name]
             shows = "none" if number is None else f"{number:g}"
+            # what was asked for is no fact of the file
+            where = "its options say k =" if name == "k_requested" else "the file shows"
             yield Finding(
                 f"metrics.{name}", "wrong",
-                f"The manifest says {name} = {value}, and the file shows {shows}.",
+                f"The manifest says {name} = {value}, and {where} {shows}.",
             )
 
 

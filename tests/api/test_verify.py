@@ -231,7 +231,7 @@ EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
     "another k": (another_k, False, ANOTHER_K),
     "another k, sealed": (another_k, True, ANOTHER_K),
     "k alone": (put("options", "k", 3), True,
-                "The manifest asks for k = 3, and the smallest class of the file has 4 rows."),
+                "The manifest says k_requested = 4, and its options say k = 3."),
     "risk, sealed": (put("metrics", "prosecutor_risk_max", 0.01), True,
                      "The manifest says prosecutor_risk_max = 0.01, and the file shows 0.25."),
     "a model, sealed": (put("metrics", "l (disease)", 3), True,

@@ -103,7 +103,7 @@ def test_a_class_label_that_the_file_does_not_have_is_named(folder: Path, named:
 def test_another_k_that_was_asked_for_is_said_of_no_class(folder: Path) -> None:
     found = forged(folder, put("metrics", "k_requested", 3))
     assert [(each.entry, each.sentence) for each in found.of("wrong")] == [
-        ("metrics.k_requested", "The manifest says k_requested = 3, and the file shows 4.")
+        ("metrics.k_requested", "The manifest says k_requested = 3, and its options say k = 4.")
     ]
 
 

@@ -201,8 +201,7 @@ WRONG = {
     "no role": ("('name')", "column_name", "has no column 'role'. It needs column_name and role"),
     "no column_name": ("('qi')", "role", "has no column 'column_name'."),
     "another column": ("('a', 'qi', 1)", "column_name, role, wieght",
-                       "has a column 'wieght', which means nothing here. Did you mean "
-                       "'column_weight'?"),
+                       "has a column 'wieght', which means nothing here. There are: column_name, "),
     "unknown role": ("('name', 'identifer')", "column_name, role",
                      "gives the column 'name' no role that exists. There are: quasi_identifier, "
                      "sensitive, identifier, entity, within, other."),
