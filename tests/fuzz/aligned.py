@@ -10,6 +10,8 @@ from fractions import Fraction
 from math import isinf
 from typing import Any
 
+import numpy as np
+
 from tests.fuzz import models
 from tests.fuzz.case import quoted
 from tests.fuzz.models import Values
@@ -292,7 +294,9 @@ def _point(form: str | None, kind: str, text: str, known: list[str]) -> str | No
     if form == "median" or not ORDERED.match(kind):
         return None if text in known else "not a value of the class"
     if NUMBERS.match(kind):
-        numbers = [Fraction(float(value)) for value in known]
+        # the text of a FLOAT is the shortest that is read as it, and its mean is a DOUBLE
+        read = np.float32 if kind == "FLOAT" else float
+        numbers = [Fraction(float(read(value))) for value in known]
         spot, slack = Fraction(float(text)), Fraction(1, 10**9) * max(map(abs, numbers))
         if kind.startswith("DECIMAL") or form == "rounded":
             slack += 1
