@@ -96,34 +96,52 @@ def unsure_columns(source: Relation, options: Mapping[str, Any]) -> ReferencedCo
     return ReferencedColumns(source, unknown, listed)
 
 
-def lacking_columns(
-    source: Relation, options: Mapping[str, Any], called: str = ""
-) -> dict[str, str]:
+def lacking_columns(source: Relation, options: Mapping[str, Any]) -> dict[str, str]:
     """What is said of each column that the catalog doesn't show, by name, where a relation is named
     alone: a CTE may be meant, or a change that isn't committed, so that the query itself sees to
     it. Of a relation that the catalog doesn't show these are the names that read as lists.
 
     Args:
         source, options: as of ``unsure_columns``.
-        called: what a sentence calls the relation, where a call is about two.
     """
     if len(source.parts) > 1 or is_file(source.parts[-1]):
         return {}
-    known = {caseless(name) for name in source.columns or ()}
-    said = {
-        name: unknown_column(option, name, source.columns, called)
-        for option, name in named_columns(options)
-        if option and caseless(name) not in known
-    }
-    return said if known else {n: text for n, text in said.items() if not text.endswith("exist.")}
+    said = _told(source, options)
+    if source.columns:
+        return said
+    return {name: text for name, text in said.items() if not text.endswith("exist.")}
 
 
 def audited_relation(
     release: str, roles: Roles, options: Mapping[str, Any], catalog: Catalog
 ) -> Relation:
-    """The release of an audit, with what is said of columns that it should have: those that the
-    call names, without identifiers."""
+    """The release of an audit, with what is said of columns that it should have, and that the
+    catalog doesn't show: those that the call names, or that have a role elsewhere, without
+    identifiers."""
     relation = find_relation(release, catalog)
-    expected = {caseless(name) for name in set(roles.named) - set(roles.identifiers)}
-    lacking = lacking_columns(relation, options, "the release")
-    return replace(relation, lacking={n: s for n, s in lacking.items() if caseless(n) in expected})
+    told = _told(relation, options, "the release")
+    known = {caseless(name) for name in relation.columns or ()}
+    lacking = {}
+    for name in dict.fromkeys(roles.named):
+        if name not in roles.identifiers and caseless(name) not in known:
+            said = printable(f"The release has no column {name!r}, which has a role in the source.")
+            hint = f" {did_you_mean(name, relation.columns)}" if relation.columns else ""
+            lacking[name] = told.get(name, said + hint)
+    return replace(relation, lacking=lacking)
+
+
+def _told(
+    relation: Relation, options: Mapping[str, Any], called: str = ""
+) -> dict[str, str]:
+    """What is said of each column that an option names and the catalog doesn't show, by name.
+
+    Args:
+        relation, options: as of ``unsure_columns``.
+        called: what a sentence calls the relation, where a call is about two.
+    """
+    known = {caseless(name) for name in relation.columns or ()}
+    return {
+        name: unknown_column(option, name, relation.columns, called)
+        for option, name in named_columns(options)
+        if option and caseless(name) not in known
+    }
