@@ -74,12 +74,16 @@ def _kept(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> 
         if (start.labels < 0).any():
             refuse_infeasible(points, task.models, np.flatnonzero(start.labels >= 0))
     kept = enforce(points, start, task.models, task, watch)
-    if task.geometry.searched:
+    lost = _loss(points, kept, task)
+    # mergers lose no less than what they begin with: where the search loses no more, it stays
+    if without is not None and lost is not None and lost > without:
         merged = merged_if_few(points, grouping, task.models, watch)
         if merged is not None:
             other = replace(kept, labels=merged)
-            kept = min(kept, other, key=lambda candidate: _loss(points, candidate, task) or 0.0)
-    facts = {"loss_without": without, "loss_with": _loss(points, kept, task)}
+            loss = _loss(points, other, task)
+            if loss is not None and loss < lost:
+                kept, lost = other, loss
+    facts = {"loss_without": without, "loss_with": lost}
     losses = {name: value for name, value in facts.items() if value is not None}
     return replace(kept, facts={**kept.facts, **losses})
 
