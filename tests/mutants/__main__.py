@@ -53,7 +53,13 @@ def main() -> int:
     for name in FOREIGN:
         import_module(name)
     ends, survivors = time.monotonic() + 60 * asked.minutes, 0
-    for name in asked.module or TARGETS:
+    names = list(asked.module or TARGETS)
+    # with another seed the time ends at other targets
+    first = asked.seed % len(names)
+    for name in names[first:] + names[:first]:
+        if time.monotonic() >= ends:
+            print(f"{name}: no time is left", flush=True)
+            continue
         survivors += _run(name, asked, ends)
     return int(survivors > 0)
 
@@ -81,7 +87,8 @@ def _run(name: str, asked: argparse.Namespace, ends: float) -> int:
     ):
         left += _tell(mutant, outcome, texts[mutant.path], known, counts)
     done = counts.total() - counts["equivalent"]
-    print(f"{name}: {dict(counts)}, score {100 * (done - left) / max(done, 1):.1f} %", flush=True)
+    score = f"score {100 * (done - left) / done:.1f} %" if done else "no score"
+    print(f"{name}: {dict(counts)}, {score}", flush=True)
     return left
 
 
