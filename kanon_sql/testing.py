@@ -82,9 +82,10 @@ def check_release(
         released, held = relation_and_options(session, release, given)
         before = None if source is None else session.source(source)
         asked = _Asked(session, released, held, away, looked_over)
-        _refuse_unknown("allowed", looked_over, released)
-        gone = [name for name in away if not has(released.columns or (), name)]
-        _refuse_unknown("identifiers", gone, before)
+        for option, columns in (("identifiers", away), ("allowed", looked_over)):
+            gone = [name for name in columns if not has(released.columns or (), name)]
+            one = released if option == "allowed" and before is None else before
+            _refuse_unknown(option, gone, one)
         roles = asked.rows("anonymize_roles", ROLES)
         said = next(_of_columns(asked, roles), None) or next(_of_classes(asked), None)
         if said is None and before is not None:

@@ -29,7 +29,7 @@ def strangers(
     for name, (shown, _) in before.items():
         if name not in after and not has(excused, name):
             yield (f"The release lacks the column {shown!r} of the source. Release it, or name it "
-                   "in identifiers.")
+                   "in identifiers or allowed.")
     passing = []
     for name, (shown, kind) in after.items():
         if name not in before:

@@ -31,7 +31,7 @@ def anonymize_files(
         memory: the memory_limit of DuckDB. The process takes about 1 GB more.
         resume: whether an interrupted run is resumed; otherwise its draft is deleted.
         progress: whether progress is shown, if standard error is a terminal or a notebook.
-        overwrite: whether an existing folder is replaced.
+        overwrite: whether an earlier release in the folder is replaced.
         prepare: called with the connection of the run before it reads, to create secrets or
             register file systems: lambda con: con.execute("CREATE SECRET (TYPE s3, ...)").
         ledger_to: with ledger or headroom, the Parquet file that receives what this release adds to

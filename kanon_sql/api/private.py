@@ -18,7 +18,7 @@ from kanon_sql.call.relation import find_relation
 from kanon_sql.duckdb.refused import is_read_only
 from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import OptionError, ReleaseError, a_type
-from kanon_sql.output.whole import beside
+from kanon_sql.output.whole import beside, refuse_special
 from kanon_sql.plan.manifest import KEY, SEAL
 
 STAYS = (
@@ -55,6 +55,7 @@ def refuse_private(private: Any, con: Any, path: Path) -> None:
         if con is None:
             raise OptionError(f"private names the table {private!r}, and there is no con. {PLACES}")
         return
+    refuse_special("private", Path(private))
     place = Path(private).resolve()
     if place == path:
         raise OptionError("private names the file of the release. Name another one.")
@@ -199,7 +200,7 @@ def _bytes_of(place: Path | None) -> bytes | None:
 
 
 def _write_private(place: Path, text: bytes) -> None:
-    with beside(place) as draft:
+    with beside(place, secret=True) as draft:
         opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(opened, "wb") as file:
             file.write(text)

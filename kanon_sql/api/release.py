@@ -26,7 +26,7 @@ from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.jobs.interrupts import deferred
 from kanon_sql.names import literal, quoted
 from kanon_sql.output.faults import writing
-from kanon_sql.output.whole import beside
+from kanon_sql.output.whole import beside, refuse_special
 from kanon_sql.plan.manifest import (
     MANIFEST,
     SEAL,
@@ -152,6 +152,7 @@ def _target(to: Any) -> Path:
             f"to names {str(to)!r}, which is not a local file, and only local files are written "
             "atomically. Write one here, and copy it."
         )
+    refuse_special("to", Path(to))
     path = Path(to).resolve()
     if re.search(r"[*?\[]", str(path)):
         raise OptionError(

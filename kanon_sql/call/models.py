@@ -56,6 +56,11 @@ def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
             )
     if audits:
         _refuse_unaudited(options, roles)
+    elif options.measure.sensitive_values and not roles.sensitive:
+        raise OptionError(
+            "sensitive_values is given, and there is no sensitive column. Name it in "
+            "sensitive=[...], or leave sensitive_values out."
+        )
     if not thresholds:
         if "sensitive_nulls" in options.explicit and not audits:
             asking = list(MODEL_KINDS)

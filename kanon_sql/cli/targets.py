@@ -24,7 +24,7 @@ from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.output.durable import sync, sync_names
 from kanon_sql.output.faults import UNWRITTEN, holds_anything, write_fault, writing
 from kanon_sql.output.reads import Reads
-from kanon_sql.output.whole import beside, folder_beside
+from kanon_sql.output.whole import beside, folder_beside, refuse_special
 
 STDOUT = "-"
 
@@ -154,6 +154,7 @@ def _parted(text: str, by: Sequence[str], overwrite: bool) -> Path:
 
 
 def _file(text: str) -> Path:
+    refuse_special("-o", Path(text), ", or - for standard output")
     path = Path(text).resolve()
     if not path.parent.is_dir():
         raise OptionError(f"There is no folder for {text!r}. Make it first.")

@@ -226,6 +226,8 @@ def _check_names(names: list[Any]) -> None:
             "The frame has column names that are not strings. Rename them, for example by "
             "frame.columns = [str(name) for name in frame.columns]."
         )
+    if "" in names:
+        raise DataError("The frame has a column whose name is empty. Rename it.")
     lowered = [caseless(name) for name in names]
     for name in names:
         if lowered.count(caseless(name)) > 1:

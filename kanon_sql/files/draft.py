@@ -41,6 +41,9 @@ UNTOLD = (
 )
 """Metrics that tell of a ledger, and stand in no file of the release."""
 
+OF_RELEASE = re.compile(r"(part-|data_)\d+.*\.parquet|_SUCCESS|_\w+\.json|\..*\.crc")
+"""Names of the files of a release: those of anonymize_files, of DuckDB's partitions, of Spark."""
+
 BUSY = (
     "Another run writes {!r} now. Wait until it ends, or name another folder."
 )
@@ -76,7 +79,17 @@ def target_of(to: Any, overwrite: bool) -> Path:
         raise OptionError(
             f"The folder {str(to)!r} is not empty. Name another, or say overwrite=True."
         )
+    if target.is_dir() and not all(map(_is_of_release, target.iterdir())):
+        raise OptionError(
+            f"The folder {str(to)!r} holds other things than a release, which would be deleted. "
+            "Name another, or move them away."
+        )
     return target
+
+
+def _is_of_release(path: Path) -> bool:
+    """Whether this is named as what a release into a folder writes, be it one of another engine."""
+    return path.is_file() and OF_RELEASE.fullmatch(path.name) is not None
 
 
 def draft_of(target: Path) -> Path:

@@ -11,10 +11,12 @@ import os
 import re
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from kanon_sql.errors import OptionError
 from kanon_sql.jobs.interrupts import deferred
 from kanon_sql.output.durable import sync, sync_names
 from kanon_sql.output.faults import writing
@@ -25,17 +27,43 @@ except ImportError:  # on Windows there is no such lock
     fcntl = None  # type: ignore[assignment]
 
 
+SPECIAL = (
+    "{} names {!r}, which is not a regular file, and a release replaces a file as a whole. Name "
+    "another place{}."
+)
+
+
+def refuse_special(said: str, path: Path, instead: str = "") -> None:
+    """Raises OptionError for a device, a pipe or a socket: a draft would take its place.
+
+    Args:
+        said: the option that names it.
+        path: as the user calls it, for a link may lead to a place without a name.
+        instead: what else may be written.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OptionError(SPECIAL.format(said, str(path), instead))
+
+
 @contextmanager
-def beside(path: Path) -> Iterator[str]:
+def beside(path: Path, secret: bool = False) -> Iterator[str]:
     """A name beside a file, for a draft that takes its place when it is on the disk; it is gone if
-    anything fails.
+    anything fails. Who may read the file that is there may read the new one, too.
+
+    Args:
+        path: the file.
+        secret: whether the draft itself says who may read it.
 
     Raises:
         DataError: what the disk refuses (see writing).
+        OptionError: what is there is no file.
     """
+    refuse_special("The output", path)
     with folder_beside(path) as folder:
         draft = folder / "rows"
         yield str(draft)
+        if path.is_file() and not secret:
+            draft.chmod(stat.S_IMODE(path.stat().st_mode))
         sync(draft)
         draft.replace(path)
         sync_names(path.parent)

@@ -43,6 +43,9 @@ ROLES = {
 }
 """The roles of columns, and which option names those of a role."""
 
+ALWAYS = ("others", "loss", "nulls", "representation", "diversity_kind", "sensitive_nulls")
+"""Options that have a value in each release that has them at all."""
+
 UNCHANGED = ("sensitive", "other", "within")
 """The roles of columns whose values are released as they are."""
 
@@ -131,12 +134,20 @@ def _options(manifest: Json) -> Said:
     known = {**OPTIONS, **options_of(method.own)}
     for name, value in options.items():
         option = known.get(name)
-        if option is None or value is None or _is_told_otherwise(name, option.relation, value):
+        if option is None or _is_told_otherwise(name, option.relation, value):
+            continue
+        said = f"options.{name}", f"The manifest says a {name} that no call takes."
+        if value is None:
+            if name in ALWAYS:
+                yield said
             continue
         try:
             option.read(value)
+            # a release states what was read, without the blanks that a caller may add
+            if isinstance(value, str) and value != value.strip():
+                yield said
         except OptionError:
-            yield f"options.{name}", f"The manifest says a {name} that no call takes."
+            yield said
     asked = any(True for _ in models_of(options))
     if asked != (options.get("seed") is None) or (asked and not options.get("sensitive")):
         yield "options.seed", "The manifest states a secret seed, or lacks a public one."
@@ -231,6 +242,8 @@ def _release(manifest: Json) -> Said:
     for name in ("rows_sha256", "sql_sha256"):
         if not isinstance(release.get(name), str) or not DIGEST.fullmatch(release[name]):
             yield f"release.{name}", f"The manifest has no digest as {name}."
+    if "method" in release and release["method"] not in set(CHOICES) - {AUTO.name}:
+        yield "release.method", "The manifest names a method that no release was grouped by."
     number, has_ledger = release.get("number"), "ledger" in manifest["options"]
     if (number is not None) != has_ledger or not (number is None or (is_count(number) and number)):
         yield "release.number", "The number of the release doesn't go with its ledger."
@@ -266,6 +279,7 @@ def _numbers(manifest: Json) -> Said:
         "information_loss": _times(100, numbers.get("sse"), numbers.get("sst")),
         "rows_per_person_mean": _times(rows, 1, numbers.get("persons")),
         "prosecutor_risk_max_persons": _times(1, 1, numbers.get("k_persons")),
+        "total_il_grouping": _times(_cells(manifest, rows_in), numbers.get("ncp_grouping"), 1),
     }
     for name, number in follows.items():
         value = numbers.get(name)
@@ -275,11 +289,19 @@ def _numbers(manifest: Json) -> Said:
             yield f"metrics.{name}", f"The manifest says another {name} than its numbers give."
     for name, most in {
         "sse": numbers.get("sst"), "persons": rows, "persons_suppressed": out,
-        "k_persons": numbers.get("k"), "parts_joined": rows_in,
+        "k_persons": numbers.get("k"), "parts_joined": rows_in, "blocks": rows_in,
+        "ncp_grouping": max(_of_columns(metrics, "ncp_grouping"), default=None),
     }.items():
         value = numbers.get(name)
         if most is not None and value is not None and value > most * (1 + THREE_DIGITS):
             yield f"metrics.{name}", f"The manifest says more {name} than its numbers allow."
+    for name, least in {
+        "guaranteed_ratio": 1.0,
+        "ncp_grouping": min(_of_columns(metrics, "ncp_grouping"), default=None),
+    }.items():
+        value = numbers.get(name)
+        if least is not None and value is not None and value < least * (1 - THREE_DIGITS):
+            yield f"metrics.{name}", f"The manifest says less {name} than its numbers allow."
     for name, value in metrics.items():
         whole = name.partition(" (")[0] in OF_WHOLE
         if whole and out and value is not None:
@@ -287,6 +309,20 @@ def _numbers(manifest: Json) -> Said:
 
 
 THRESHOLDS_REACHED = {metric.name for metric in REACHED.values()}
+
+
+def _of_columns(metrics: Json, metric: str) -> list[float]:
+    """What a metric of all columns is of each of them; nothing where it isn't told of each."""
+    told = [value for name, value in metrics.items() if name.startswith(f"{metric} (")]
+    return told if all(map(is_number, told)) else []
+
+
+def _cells(manifest: Json, rows: int) -> float:
+    """The cells of quasi-identifiers in so many rows, each by the weight of its column."""
+    weights = manifest["options"].get("column_weights") or {}
+    by_name = {caseless(name): weight for name, weight in weights.items()}
+    quasi = [name for name, role in manifest["roles"].items() if role == "quasi_identifier"]
+    return rows * sum(float(by_name.get(caseless(name), 1.0)) for name in quasi)
 
 
 def _times(factor: float, over: float | None, under: float | None) -> float | None:

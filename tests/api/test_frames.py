@@ -170,6 +170,7 @@ NOT_AS_THEY_ARE: dict[str, tuple[Any, str]] = {
     "names that are not strings": (
         pd.DataFrame([[1, 2]] * 4), "The frame has column names that are not strings.",
     ),
+    "an empty name": ({"": [1, 2]}, "The frame has a column whose name is empty. Rename it."),
     "dict with numbers as names": ({1: [1, 2]}, "The frame has column names that are not strings."),
     "no columns": (pd.DataFrame(), "The frame has no columns."),
     "no columns of polars": (pl.DataFrame(), "The frame has no columns."),

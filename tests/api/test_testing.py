@@ -243,6 +243,7 @@ def test_rows_of_another_table() -> None:
     fails(TABLE, TABLE.select(["flu"]), said="has the column 'job', and the source", **asked)
     check_release(TABLE, TABLE.append_column("id", [[1] * 6]), identifiers="id", **asked)
     check_release(TABLE, TABLE.select(["flu"]), allowed="job", **asked)
+    check_release(TABLE.select(["flu"]), TABLE, allowed="job", **asked)
     numbers = TABLE.set_column(1, "flu", pa.array([1] * 6))
     fails(TABLE, numbers, said="type VARCHAR in the release, and BIGINT", **asked)
     days = TABLE.set_column(0, "job", pa.array([1] * 6, pa.date32()))

@@ -140,6 +140,8 @@ REFUSED: dict[str, dict[str, Any]] = {
     "beta_kind is given without beta": {"beta_kind": "basic"},
     "The sensitive_nulls 'bad' is not known": {"l": 3, "sensitive_nulls": "bad"},
     "sensitive_nulls is given, and k is the only requirement": {"sensitive_nulls": "value"},
+    "sensitive_values is given, and there is no sensitive column":
+        {"sensitive_values": ["HIV"], "sensitive": []},
     "l is one number, and there are 2 sensitive columns: 'Disease', 'salary'. Name the column, "
     "for example l := {'Disease': 3}.": {**TWO, "l": 3},
     "l names no column": {"l": {}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,17 @@ def test_the_folder_is_there_whole_or_not_at_all(
     # resumed, the files that were never written are missed
     kanon_sql.anonymize_files(lake, out, overwrite=True, resume=False, **OPTIONS)
     assert bytes_of(out) != before and not list(tmp_path.glob("out.*"))
+
+
+def test_a_folder_with_other_things_is_never_replaced(lake: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for name in ("thesis.docx", "photos/part-00000.parquet", "patients.parquet"):
+        shutil.rmtree(out, ignore_errors=True)
+        (out / name).parent.mkdir(parents=True)
+        (out / name).write_bytes(b"mine")
+        with pytest.raises(OptionError, match="holds other things than a release"):
+            kanon_sql.anonymize_files(lake, out, overwrite=True, **OPTIONS)
+        assert (out / name).read_bytes() == b"mine" and not list(tmp_path.glob("out.*"))
 
 
 @pytest.mark.slow

@@ -27,8 +27,8 @@ from kanon_sql.errors import OptionError
 @inputs.place("--resume/--no-resume", common=False, default=None,
                help="Whether to resume a stopped run into a folder. Default: yes.")
 @inputs.place("--overwrite", is_flag=True, default=None,
-               help="Replaces a folder that isn't empty; with --partition-by, the partitions that "
-              "are written.")
+               help="Replaces an earlier release in the folder; with --partition-by, the "
+              "partitions that are written.")
 @click.option("--ledger-to", metavar="FILE", type=click.Path(),
               help="Where -o is a folder: the Parquet file that gets what this release adds to its "
               "ledger; with --ledger, or --headroom for the first.")

@@ -45,8 +45,9 @@ def release(
     with opened(source, database, table, writes=kept or "ledger" in chosen) as read:
         if read.database is None and (kept or "ledger" in chosen):
             what = "ledger" if "ledger" in chosen else "private"
+            instead = "" if "ledger" in chosen else ", or name a file that ends in .json"
             raise OptionError(
-                f"{what} names a table, and no DuckDB file is open. Add --database."
+                f"{what} names a table, and no DuckDB file is open. Add --database{instead}."
             )
         with timed() as seconds:
             done = write_release(read.con, read.data, to=to, private=private, **chosen)
