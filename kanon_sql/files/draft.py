@@ -79,12 +79,16 @@ def target_of(to: Any, overwrite: bool) -> Path:
         raise OptionError(
             f"The folder {str(to)!r} is not empty. Name another, or say overwrite=True."
         )
+    return target
+
+
+def refuse_other_things(target: Path) -> None:
+    """Raises OptionError where a folder holds what no release wrote: all in it would be deleted."""
     if target.is_dir() and not all(map(_is_of_release, target.iterdir())):
         raise OptionError(
-            f"The folder {str(to)!r} holds other things than a release, which would be deleted. "
-            "Name another, or move them away."
+            f"The folder {str(target)!r} holds other things than a release, which would be "
+            "deleted. Name another, or move them away."
         )
-    return target
 
 
 def _is_of_release(path: Path) -> bool:

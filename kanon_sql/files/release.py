@@ -25,6 +25,7 @@ from kanon_sql.files.draft import (
     locked,
     named,
     names_of,
+    refuse_other_things,
     removed,
     target_of,
 )
@@ -83,6 +84,7 @@ def release_files(
                 reads_of(session, request.source, options).refuse_folder(
                     target, [folder / PART.format(0) for folder in (target, work, work / OUT)]
                 )
+                refuse_other_things(target)
                 seen = input_digest(session.con, paths)
                 entering = read_entering(session, request, ledger_to, target)
             asked = {"the input": seen, "the options": digest(_told(request))}
