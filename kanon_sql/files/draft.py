@@ -41,8 +41,9 @@ UNTOLD = (
 )
 """Metrics that tell of a ledger, and stand in no file of the release."""
 
-OF_RELEASE = re.compile(r"(part-|data_)\d+.*\.parquet|_SUCCESS|_\w+\.json|\..*\.crc")
-"""Names of the files of a release: those of anonymize_files, of DuckDB's partitions, of Spark."""
+OF_RELEASE = re.compile(r"(part-|data_)\d+.*\.parquet|_SUCCESS|_\w+\.json|\..*\.crc|\.DS_Store")
+"""Names of the files of a release: those of anonymize_files, of DuckDB's partitions, of Spark,
+and what a Mac leaves beside them."""
 
 BUSY = (
     "Another run writes {!r} now. Wait until it ends, or name another folder."

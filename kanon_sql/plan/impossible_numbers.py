@@ -17,7 +17,6 @@ from kanon_sql.plan.entries import Json, is_number
 THREE_DIGITS = 0.02
 """How far a number may be from what follows from two others, all of three digits."""
 
-
 OF_WHOLE = {
     metric.name for metric in (*METRICS, ATTRIBUTE, OF_GROUPING) if metric.public == "whole"
 }

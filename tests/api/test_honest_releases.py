@@ -23,6 +23,7 @@ SOURCES = """
     CREATE TABLE visits AS
     SELECT 40 + ((i * 31) % 101) / 101 AS lat, -74 + ((i * 57) % 89) / 89 AS lon,
            ['Flu', 'Cold'][1 + i % 2] AS disease FROM range(100) AS r(i);
+    CREATE VIEW blanks AS SELECT *, job AS " job " FROM people;
     CREATE TABLE named AS SELECT 'ill' AS column_name, 'sensitive' AS role
     UNION ALL SELECT 'mail', 'identifier';
 """
@@ -101,6 +102,9 @@ def test_an_honest_release_of_any_kind_is_not_wrong(tmp_path: Path) -> None:
     cases["polygons"] = "visits", {
         "method": "gps_rectangles", "quasi_identifiers": ["lat", "lon"], "wkt": True, "k": 9,
         "sensitive": ["disease"],
+    }
+    cases["a name with blanks"] = "blanks", {
+        **QUASI, "others": "release", "class_label": " job ", "method": "k_member",
     }
     assert complaints(tmp_path, cases) == {}
 
