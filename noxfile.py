@@ -1,6 +1,6 @@
 """The versions on which kanon_sql is tried, each in an environment of its own.
 
-    pip install nox
+    pip install nox uv
     nox                               all of them
     nox -s "duckdb(1.5.0)" lowest     some; nox -l lists them
     nox -s python-3.13 -- tests/plan  these tests in place of those that have to do with SQL
