@@ -21,6 +21,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kanon_sql.audit.columns import Domain, PublishedColumn
 from kanon_sql.audit.joined import JoinedWords
@@ -89,15 +91,22 @@ def audit_column(
     truth = Truth(domain, published)
     total, bits = 0.0, 0.0
     tally = {"values": 0, "suppressed": 0, "point": 0, "unread": 0}
-    for text, count in zip(published.texts.to_pylist(), published.counts.tolist(), strict=True):
+    places = single_values(domain, published.texts)
+    truth.add_values(np.flatnonzero(places >= 0), places[places >= 0])
+    tally["values"] += int(published.counts[places >= 0].sum())
+    others = np.flatnonzero(places < 0)
+    texts = published.texts.take(pa.array(others)).to_pylist()
+    for at, text, count in zip(
+        others.tolist(), texts, published.counts[others].tolist(), strict=True
+    ):
         check()
         if text is None:
             tally["suppressed"] += max(count - domain.nulls, 0)
             reading = reader.everything if count > domain.nulls else reader.null
-            truth.null(count)
+            truth.null(at, count)
         else:
             reading = reader.read(text)
-            truth.add(text, reading, count)
+            truth.add(at, text, reading, count)
             tally[reading.kind] += count
         total += count * reading.loss
         bits += count * reading.bits
@@ -108,6 +117,18 @@ def audit_column(
         unread, not unread, total - unread, total, truth.places(),
     )
     return audit if truth.holds() else audit.untold()
+
+
+def single_values(domain: Domain, texts: pa.Array) -> Places:
+    """The place in the source of each text that can be nothing but a value of it, which loses
+    nothing; -1 of every other text. What may be a set, a star or a label is for CellReader."""
+    if domain.tree is not None:
+        return np.full(len(texts), -1)
+    special = pc.is_in(pc.utf8_slice_codeunits(texts, 0, 1), pa.array(["", "*", "{", "[", "("]))
+    places = pc.index_in(texts.filter(pc.invert(special)), domain.values.drop_null())
+    found = np.full(len(texts), -1)
+    found[~special.to_numpy(zero_copy_only=False)] = places.fill_null(-1).to_numpy()
+    return found
 
 
 def _marked(reading: Reading | None, ambiguous: bool) -> Reading | None:
@@ -142,7 +163,7 @@ class CellReader:
         if domain.numeric and domain.numbers is not None:
             self._numbers = Numbers(self._place, domain.numbers, self._counts)
         self._items: dict[str, Item | None] = {}
-        everything = np.arange(len(self._counts))
+        self._each = everything = np.arange(len(self._counts))
         self.everything = Reading(1.0, everything, entropy(self._counts), "suppressed")
         self.null = Reading(0.0, self._null.members, 0.0)
         self.unread = Reading(1.0, everything, self.everything.bits, "unread")
@@ -179,9 +200,9 @@ class CellReader:
     def _look_up(self, text: str) -> Item | None:
         own = self._place.get(text)
         if own is not None:
+            place = self._each[own : own + 1]
             if self._labels is None:
-                return Item(np.array([own]))
-            place = np.array([own])
+                return Item(place)
             return Item(
                 place, 0, self._labels.leaf_of(text), self._labels.says_more(text, place)
             )
@@ -193,10 +214,8 @@ class CellReader:
             members = np.unique(np.concatenate([item.members for item in items]))
         # the ends of a range over a hierarchy look like a set of two
         ambiguous = any(item.ambiguous for item in items) or (self._ordered and len(items) > 1)
-        return Reading(
-            self._loss(items, members), members, entropy(self._counts[members]),
-            ambiguous=ambiguous,
-        )
+        bits = entropy(self._counts[members]) if len(members) > 1 else 0.0
+        return Reading(self._loss(items, members), members, bits, ambiguous=ambiguous)
 
     def _loss(self, items: Sequence[Item], members: Places) -> float:
         """The loss of values and labels, of all their members together."""

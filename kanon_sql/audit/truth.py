@@ -36,17 +36,22 @@ class Truth:
         self._may_be_null = 0
         self._unread = 0
         self._doubtful = False
-        self._places: list[int] = []
+        self._places = np.full(len(published.texts), -1)
         self._plain = True
 
-    def null(self, count: int) -> None:
-        """So many rows show NULL."""
+    def null(self, at: int, count: int) -> None:
+        """So many rows show NULL, the text at that place."""
         self._shown = count
-        self._places.append(len(self._domain.values))
+        self._places[at] = len(self._domain.values)
         self._plain = self._plain and count <= self._domain.nulls
 
-    def add(self, text: str, reading: Reading, count: int) -> None:
-        """So many rows show this text, which was understood so."""
+    def add_values(self, at: Places, members: Places) -> None:
+        """The texts at those places are these values of the source, one each."""
+        self._alone[members] += self._published.counts[at]
+        self._places[at] = members
+
+    def add(self, at: int, text: str, reading: Reading, count: int) -> None:
+        """So many rows show this text, the one at that place, which was understood so."""
         members, null = reading.members, len(self._domain.values)
         if reading.kind == "unread":
             self._unread += count
@@ -56,7 +61,7 @@ class Truth:
             self._may_be_null += count
         elif len(members) == 1:
             self._alone[members[0]] += count
-            self._places.append(int(members[0]))
+            self._places[at] = members[0]
             # a star that is a value, and may stand for those of rows that are left out
             self._doubtful |= self._published.left_out > 0 and not text.strip("*")
         if reading.kind != "suppressed" and reading.ambiguous:
@@ -64,9 +69,8 @@ class Truth:
         self._plain = self._plain and len(members) == 1 and members[0] != null
 
     def places(self) -> Places:
-        """Where all texts are single values, or NULL as one: the place of each in the order in
-        which they were added; else nothing."""
-        return np.array(self._places if self._plain else [], np.int64)
+        """Where all texts are single values, or NULL as one: the place of each; else nothing."""
+        return self._places if self._plain else self._places[:0]
 
     def holds(self) -> bool:
         """Whether the column may be true."""

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from kanon_sql.audit.columns import Domain, PublishedColumn
-from kanon_sql.audit.published import CellReader, ColumnAudit, audit_column
+from kanon_sql.audit.published import CellReader, ColumnAudit, audit_column, single_values
 from kanon_sql.hierarchies.tree import Tree
 from tests.support.connections import registered
 
@@ -330,6 +330,25 @@ def test_ranges_are_read_back(values: list[float], a: float, b: float, ends: str
     width = values[-1] - values[0]
     assert reading.loss == (min(1.0, (high - low) / width) if width else 0.0)
     assert reading.bits == pytest.approx(bits([i + 1 for i in inside]), abs=1e-9)
+
+
+@often
+@given(st.lists(st.text("ab1*, {}[]()", max_size=4), unique=True, min_size=1), st.data())
+def test_what_is_read_at_once_is_read_alike_one_by_one(known: list[str], data: Any) -> None:
+    column = domain({None: 2, **{text: 1 + at for at, text in enumerate(known)}})
+    word = st.one_of(st.sampled_from(known), st.text("ab1*, {}[]()", max_size=4), st.none())
+    shown = data.draw(st.lists(word, unique=True))
+    for text, place in zip(
+        shown, single_values(column, pa.array(shown, pa.string())).tolist(), strict=True
+    ):
+        # where none is found the text is read one by one
+        if place >= 0:
+            reading = CellReader(column).read(text)
+            assert reading.members.tolist() == [place] and known[place] == text
+            assert (reading.loss, reading.bits, reading.kind) == (0.0, 0.0, "values")
+            assert not reading.ambiguous and text.strip("*")
+        elif text in known:
+            assert text[:1] in ("", "*", "{", "[", "(")
 
 
 @often
