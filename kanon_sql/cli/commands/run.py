@@ -43,8 +43,8 @@ NO_FOLDER = (
 @click.argument("config", metavar="[FILE]", default="kanon.toml", type=click.Path())
 @click.argument("names", metavar="[TABLE]...", nargs=-1)
 @click.option("--dry-run", is_flag=True, help="Shows roles, memory and SQL, and writes nothing.")
-@click.option("--overwrite", is_flag=True, help="Replaces folders that aren't empty; of those that "
-              "are parted, the partitions that are written.")
+@click.option("--overwrite", is_flag=True, help="Replaces folders of earlier releases; in "
+              "partitioned ones, only the partitions that are written.")
 @click.option("--schema", is_flag=True, help="Prints the JSON schema of the file, for editors.")
 @inputs.as_json
 def run(
