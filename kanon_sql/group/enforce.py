@@ -123,7 +123,7 @@ def enforce(
         # what is left out is not among the shares of the others any more
         left = np.flatnonzero(labels >= 0)
         refuse_infeasible(points, models, left)
-        labels[left] = np.unique(labels[left], return_inverse=True)[1].reshape(-1)
+        labels[left] = np.unique(labels[left], return_inverse=True)[1]
         rest = Grouping(labels, _with_island(grouping, int((enforced.labels < 0).sum()), task.k))
         again = enforce(points, rest, models, task, watch)
         return replace(again, facts={**again.facts, **facts})
@@ -232,7 +232,7 @@ def _merged(
         cells = mergers.cells
     used, labels = np.unique(merged, return_inverse=True)
     return Grouping(
-        labels.reshape(-1).astype(np.int64), {},
+        labels.astype(np.int64), {},
         None if grouping.centers is None else grouping.centers[used],
         None if cells is None else cells[used],
     )
@@ -265,31 +265,16 @@ def _found(
     watch: Watch,
 ) -> tuple[Labels, dict[str, float]]:
     """The same of records that stay where they are, and of which fewer than ``k`` keep no model."""
-    from kanon_sql.methods.local_search.constrained_search import PROBE, Models, keep_models
+    from kanon_sql.methods.local_search.constrained_search import Models, keep_models
     from kanon_sql.methods.local_search.equal_shares import spread_ties
-    from kanon_sql.methods.search_steps import LOSS_STEPS, REFINE_STEPS, default_steps
     from kanon_sql.privacy.demands import demands_of
 
-    n = len(points)
-    demands = demands_of(points, models, np.arange(n))
-    steps = min(FIRST * n, max(FIRST_STEPS, 2 * n))
-    if task.refine == "local" or task.method.searches:
-        most = LOSS_STEPS if task.geometry.by_loss else REFINE_STEPS
-        steps = default_steps(n, k, most) if task.refine_steps is None else task.refine_steps
+    demands = demands_of(points, models, np.arange(len(points)))
+    steps = _steps(len(points), k, task)
     watch.begin("repairing", 2 * steps)
-    # where an order makes values stand for their neighbours it wins seldom, and is tried if cheap
-    cheap = 2 * PROBE * n * CHEAP <= steps
-    names = [column.name for column in points.sensitive_columns]
-    spots = [spot_of(model.column, names) for model in models]
-    sliced = [
-        spot for model, spot in zip(models, spots, strict=True)
-        if model.by_slices(points.sensitive_columns[spot], cheap)
-    ]
-    ranked = next(iter(sliced or spots))
-    search = Models(
-        points, demands, min(k, n), points.sensitive[:, ranked].astype(np.int64), task.seed, watch,
-        bool(sliced),
-    )
+    ranked, by_slices = _ranked(points, models, steps)
+    ranks = points.sensitive[:, ranked].astype(np.int64)
+    search = Models(points, demands, k, ranks, task.seed, watch, by_slices)
     if search.is_hopeless:
         shares = _in_shares(points, models)
         if shares is not None:
@@ -300,6 +285,34 @@ def _found(
     return refined.labels, {
         "refine_steps": float(refined.steps), "refine_stopped": float(refined.stopped)
     }
+
+
+def _steps(n: int, k: int, task: GroupTask) -> int:
+    """The visits of records that a search of n makes after the repair."""
+    from kanon_sql.methods.search_steps import LOSS_STEPS, REFINE_STEPS, default_steps
+
+    if task.refine != "local" and not task.method.searches:
+        return min(FIRST * n, max(FIRST_STEPS, 2 * n))
+    if task.refine_steps is not None:
+        return task.refine_steps
+    return default_steps(n, k, LOSS_STEPS if task.geometry.by_loss else REFINE_STEPS)
+
+
+def _ranked(
+    points: Points, models: Sequence[PrivacyModel], steps: int
+) -> tuple[int, bool]:
+    """The sensitive column by whose values a search of so many steps ranks the records, and whether
+    it may begin by slices of them."""
+    from kanon_sql.methods.local_search.constrained_search import PROBE
+
+    # where an order makes values stand for their neighbours it wins seldom, and is tried if cheap
+    cheap = 2 * PROBE * len(points) * CHEAP <= steps
+    names = [column.name for column in points.sensitive_columns]
+    spots = [spot_of(model.column, names) for model in models]
+    for model, spot in zip(models, spots, strict=True):
+        if model.by_slices(points.sensitive_columns[spot], cheap):
+            return spot, True
+    return spots[0], False
 
 
 def _in_shares(points: Points, models: Sequence[PrivacyModel]) -> Codes | None:

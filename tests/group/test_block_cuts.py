@@ -81,6 +81,29 @@ def test_a_sample_that_is_alike_does_not_make_all_alike(monkeypatch: pytest.Monk
     assert BlockCuts(Points.of(values), 2).harmless(np.arange(100)) == 1
 
 
+def test_of_few_records_none_is_left_out_of_the_sample() -> None:
+    """A cut costs least along the first column, in which every other record is alike."""
+    values = np.column_stack([np.arange(8) % 2 * np.arange(8) * 10.0, np.arange(8) * 0.1])
+    assert BlockCuts(Points.of(values), 2).harmless(np.arange(8)) == 0
+
+
+def test_of_columns_that_cost_about_the_same_the_one_of_more_values_is_cut() -> None:
+    """The costs are .1583 and .1579; 5 records have the same number in the first column, and 6 in
+    the other."""
+    draw = np.random.default_rng(241)
+    values = draw.integers(0, 6, (20, 2)).astype(np.float64)
+    values[:, 1] *= draw.uniform(0.9, 1.1)
+    assert [np.unique(each, return_counts=True)[1].max() for each in values.T] == [5, 6]
+    assert BlockCuts(Points.of(values), 2).harmless(np.arange(20)) == 0
+
+
+def test_records_that_are_all_alike_are_cut_anywhere() -> None:
+    cuts = BlockCuts(Points.of(np.ones((6, 2))), 2)
+    assert cuts.cut(np.arange(6), 2).tolist() == [True, True, *[False] * 4]
+    (seam,) = cuts.seams
+    assert (seam.rows.tolist(), seam.column, seam.value) == (list(range(6)), -1, 0.0)
+
+
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("method", ["mdav_star", "mdav_plus", "k_member"])
 def test_blocks_of_a_mixed_table_lose_no_more(

@@ -107,6 +107,8 @@ def test_mergers_alone_are_tried_where_few_classes_break_a_model(
     monkeypatch.setattr(enforcement, "MERGED", 1)
     assert merged_if_few(points, grouping, TWO, Watch()) is None
     monkeypatch.setattr(enforcement, "MERGED", 400)
+    one = Grouping(np.array([0, 0, 1, 1, 1, 1, 2, 2, -1]), {})
+    assert merged_if_few(points, one, TWO, Watch()) is not None
     kept = Grouping(np.array([0, 0, 0, 0, 1, 1, 1, 1, -1]), {})
     assert merged_if_few(points, kept, TWO, Watch()) is None
 
@@ -184,5 +186,5 @@ def test_beside_an_island_nothing_is_guaranteed_though_all_other_classes_stay() 
 def test_what_is_left_beside_an_island_may_break_the_model() -> None:
     points = regions([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1])
     task = task_for("zip_regions", 2, islands="suppress")
-    with pytest.raises(DataError):
+    with pytest.raises(DataError, match=r"'ill' has 1 different value, so l = 2 can't be kept"):
         enforce(points, nodes_grouped({}), TWO, task, Watch())

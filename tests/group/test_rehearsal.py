@@ -4,7 +4,10 @@ mutants are."""
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -50,6 +53,41 @@ def test_only_what_a_call_does_is_rehearsed(
 ) -> None:
     points, task = trial(method, **options)
     assert len(list(ahead._stages(points, task, Watch()))) == stages
+
+
+def wanted(points: Points, task: GroupTask) -> set[str]:
+    """The names of what a rehearsal finds, in a copy of this process: its kernels run no more."""
+    end, begin = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which the copy lacks
+        copy = os.fork()
+    if copy == 0:
+        try:
+            with os.fdopen(begin, "w") as told:
+                told.write(" ".join(
+                    one.kernel.py_func.__qualname__ for one in ahead.wanted_by(points, task)
+                ))
+        finally:
+            os._exit(0)
+    os.close(begin)
+    with os.fdopen(end) as found:
+        names = set(found.read().split())
+    os.waitpid(copy, 0)
+    return names
+
+
+def test_with_models_the_kernels_of_their_search_are_wanted_too() -> None:
+    plain, held = wanted(*trial("mdav_plus")), wanted(*trial("mdav_plus", models=True))
+    assert plain and plain < held
+    # of mergers, of slices of the sensitive values, and of the search
+    assert {"_shared", "_take", "anneal"} <= held - plain
+
+
+def test_a_stage_that_ends_in_an_error_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    stages = [lambda: begun.append(1), lambda: begun.append(1 // 0), lambda: begun.append(3)]
+    monkeypatch.setattr(ahead, "_stages", lambda *_: iter(stages))
+    assert ahead.wanted_by(*trial("mdav")) == [] and begun == [1, 3]
 
 
 class Kernel:
@@ -120,7 +158,7 @@ def test_a_helper_that_is_not_needed_any_more_is_ended(helped: pytest.MonkeyPatc
         assert helper is not None and helper.stdout is not None
         helper.stdout.peek(1)  # type: ignore[attr-defined]
     assert found.compiled == ["one"]
-    assert helper.returncode is not None and helper.stdout.closed
+    assert helper.returncode == -signal.SIGKILL and helper.stdout.closed
 
 
 @pytest.mark.parametrize(("name", "value"), [

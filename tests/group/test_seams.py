@@ -57,6 +57,8 @@ def test_among_equal_records_a_group_is_at_a_cut_if_it_has_others_too() -> None:
     seam = Seam(np.arange(4), -1, 0.0)
     assert seams(points, seam, [0, 0, 1, 1, 1, 2]) == [2, 3, 4]
     assert seams(points, seam, [0, 0, 0, 0, 1, 1]) == []
+    # one of them is enough
+    assert seams(points, seam, [0, 0, 0, 1, 1, 1]) == [3, 4, 5]
 
 
 Given = dict[str, Any]
@@ -101,6 +103,11 @@ def test_groups_of_blocks_are_numbered_on_and_facts_told_where_all_agree(
 def test_a_table_of_one_block_is_grouped_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     points = Points.of(np.random.default_rng(1).random((10, 2)))
     found, _ = grouped(monkeypatch, points, task_for("mdav", 2), [{"tried": 1.0}])
+    assert found.facts == {"tried": 1.0, "blocks": 1.0}
+    # what needs all rows has them
+    points = MetricPoints.of(np.random.default_rng(1).random((10, 2)))
+    task = task_for("r_gather", 2, max_clusters=3)
+    found, _ = grouped(monkeypatch, points, task, [{"tried": 1.0}])
     assert found.facts == {"tried": 1.0, "blocks": 1.0}
     points = Points.of(np.random.default_rng(1).random((30, 1)))
     found, _ = grouped(monkeypatch, points, task_for("optimal_1d", 2), [{"tried": 1.0}])
