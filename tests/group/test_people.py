@@ -107,3 +107,17 @@ def test_a_stopped_watch_ends_it() -> None:
     watch.stop()
     with pytest.raises(StoppedError):
         keep_people(points, Grouping(labels, {}), asked(20), people, watch)
+
+
+def test_a_watch_that_is_stopped_between_two_mergers_ends_it() -> None:
+    points, people, labels = case(1)
+
+    class Stopped(Watch):
+        """Is stopped by whoever looks while classes are merged."""
+
+        def begin(self, stage: str, total: int) -> None:
+            super().begin(stage, total)
+            self.stop()
+
+    with pytest.raises(StoppedError):
+        keep_people(points, Grouping(labels, {}), asked(20), people, Stopped())

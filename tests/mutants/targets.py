@@ -121,7 +121,8 @@ TARGETS: dict[str, Target] = {
         # not test_ahead.py and test_warm_up.py: the processes that they start are no mutants
         ("group/test_begun_classes.py", "group/test_block_cuts.py", "group/test_blocks.py",
          "group/test_compiled.py",
-         "group/test_enforce.py", "group/test_enforced_classes.py", "group/test_merged.py",
+         "group/test_enforce.py", "group/test_enforced_classes.py",
+         "group/test_enforced_search.py", "group/test_merged.py",
          "group/test_people.py", "group/test_rehearsal.py", "group/test_run.py",
          "group/test_seams.py", "group/test_small_tables.py", "group/test_whole.py"),
         sampled=True,
