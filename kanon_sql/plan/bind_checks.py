@@ -20,7 +20,7 @@ CHANGED = (
 )
 SHADOWED = (
     "A temporary relation hides the table {relation}, whose column comments declare roles. Write "
-    "the name with its schema."
+    "the name with its database and its schema."
 )
 INHERITED = (
     "The temporary view {relation} reads a table whose column comments declare roles, and a "
@@ -95,18 +95,20 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
         ))
     declared = "comment" in call.roles.origins.values()
     place = entry.place if entry is not None else None
-    if declared and len(source.parts) == 1 and place is not None and place[0] != "temp":
+    # DuckDB looks for main.t among the temporary ones, too
+    *schema, table = map(caseless, source.parts)
+    if declared and schema in ([], ["main"]) and place is not None and place[0] != "temp":
         checks.append((
-            expression("bind_checks.shadowed", table=literal(caseless(source.parts[0]))),
+            expression("bind_checks.shadowed", table=literal(table)),
             literal(SHADOWED.format(relation=source.sql)),
         ))
     if call.role_table is not None:
-        table = call.role_table
+        read = call.role_table
         checks.append((
             expression(
-                "bind_checks.role_table", relation=table.relation.sql, lines=_texts(table.lines)
+                "bind_checks.role_table", relation=read.relation.sql, lines=_texts(read.lines)
             ),
-            literal(CHANGED.format(relation=table.relation.sql)),
+            literal(CHANGED.format(relation=read.relation.sql)),
         ))
     return checks
 

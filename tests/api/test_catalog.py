@@ -95,12 +95,13 @@ def test_a_schema_named_as_a_database_is_refused(con: Connection) -> None:
 @pytest.mark.slow
 def test_a_temporary_table_that_hides_declared_roles_is_refused(con: Connection) -> None:
     con.execute("CREATE TEMP TABLE p AS SELECT * FROM p")
-    for options in ("", ", sensitive := ['flu']"):
-        assert refusal_of(con, f"FROM anonymize('p', k := 3{options})") == (
-            "A temporary relation hides the table \"p\", whose column comments declare roles. "
-            "Write the name with its schema."
-        )
-    assert columns(con, "main.p") == ["age", "zip", "flu"]
+    for name, shown in (("p", '"p"'), ("main.p", '"main"."p"'), ('"Main".P', '"Main"."P"')):
+        for options in ("", ", sensitive := ['flu']"):
+            assert refusal_of(con, f"FROM anonymize('{name}', k := 3{options})") == (
+                f"A temporary relation hides the table {shown}, whose column comments declare "
+                "roles. Write the name with its database and its schema."
+            )
+    assert columns(con, "memory.main.p") == columns(con, "memory.p") == ["age", "zip", "flu"]
     assert columns(con, "temp.p") == ALL
     # the temporary table's own comments are none that the planner sees
     declare(con, "temp.p", age="sensitive")
