@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from difflib import get_close_matches
 from unicodedata import normalize
 
@@ -55,6 +56,24 @@ def a_type(value: object) -> str:
     """The type of a value with its article: 'an int', 'a str'."""
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
+
+
+SHOWN = 100
+"""The most letters of a value that a message repeats: a whole column may have been given for it."""
+
+
+def shown(value: object) -> str:
+    """What was given for an option, as a message tells it: as Python writes it, or, where that is
+    long or no plain value, its type."""
+    if value is None or isinstance(value, (str, bool, int, float, Decimal)):
+        text = repr(value)
+    elif isinstance(value, (list, tuple, Mapping)):
+        text = repr(value)
+        if len(text) > SHOWN:
+            return f"{a_type(value)} of {len(value):,}"
+    else:
+        return a_type(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 LISTED = 20

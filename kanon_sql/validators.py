@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from kanon_sql.errors import OptionError, a_type, did_you_mean
+from kanon_sql.errors import OptionError, a_type, did_you_mean, shown
 from kanon_sql.names import caseless
 
 Value = TypeVar("Value", covariant=True)
@@ -35,7 +35,7 @@ def whole(least: int, most: int = UNBOUNDED) -> Check[int]:
         if isinstance(value, (float, Decimal)) and math.isfinite(value) and value == value // 1:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise OptionError(f"{name} must be a whole number {range_text}. Got {value!r}.")
+            raise OptionError(f"{name} must be a whole number {range_text}. Got {shown(value)}.")
         return value
 
     return check
@@ -72,7 +72,7 @@ def one_of(
             return choice
         ours = (elsewhere or {}).get(folded(str(value)))
         hint = did_you_mean(str(value), known) if ours is None else f"Did you mean {ours!r}?"
-        raise OptionError(f"The {called or name} {value!r} is not known. {hint}")
+        raise OptionError(f"The {called or name} {shown(value)} is not known. {hint}")
 
     _words[check] = tuple(known)
     return check
@@ -84,7 +84,7 @@ def word(*known: str) -> Check[str]:
     def check(name: str, value: Any) -> str:
         choice = spelled(value, known)
         if choice is None:
-            raise OptionError(f"{name} must be one of {', '.join(known)}. Got {value!r}.")
+            raise OptionError(f"{name} must be one of {', '.join(known)}. Got {shown(value)}.")
         return choice
 
     _words[check] = known
@@ -96,7 +96,7 @@ def names(name: str, value: Any) -> tuple[str, ...]:
     columns = [value] if isinstance(value, str) else value
     if not isinstance(columns, (list, tuple)) or not all(isinstance(n, str) for n in columns):
         raise OptionError(
-            f"{name} must be a list of column names, such as ['age', 'zip']. Got {value!r}."
+            f"{name} must be a list of column names, such as ['age', 'zip']. Got {shown(value)}."
         )
     if "" in columns:
         raise OptionError(f"{name} names a column without a name. Write each name out.")
@@ -128,7 +128,7 @@ def name_like(example: str) -> Check[str]:
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
             plain = value is None or isinstance(value, (str, int, float))
-            got = repr(value) if plain else a_type(value)
+            got = shown(value) if plain else a_type(value)
             raise OptionError(f"{name} must be a name, such as {example}. Got {got}.")
         return value
 
@@ -138,7 +138,7 @@ def name_like(example: str) -> Check[str]:
 def relation(name: str, value: Any) -> str:
     """The name of a relation, for a kind of hierarchy."""
     if not isinstance(value, str) or not value.strip():
-        raise OptionError(f"{name} must name a table, view or file. Got {value!r}.")
+        raise OptionError(f"{name} must name a table, view or file. Got {shown(value)}.")
     return value
 
 
@@ -164,7 +164,7 @@ def ranking(name: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not value or any(v is None for v in value):
         raise OptionError(
             f"{name} must list the values from first to last, such as ['low', 'mid', 'high']. "
-            f"Got {value!r}."
+            f"Got {shown(value)}."
         )
     values = tuple(as_text(v) for v in value)
     if len(set(values)) < len(values):
@@ -176,7 +176,7 @@ def ranking(name: str, value: Any) -> tuple[str, ...]:
 def character(name: str, value: Any) -> str:
     """One character."""
     if not isinstance(value, str) or len(value) != 1:
-        raise OptionError(f"{name} must be one character, such as '*'. Got {value!r}.")
+        raise OptionError(f"{name} must be one character, such as '*'. Got {shown(value)}.")
     return value
 
 
@@ -190,7 +190,7 @@ def number(name: str, value: Any) -> float:
     """A number of 0 or more."""
     parsed = _number(value)
     if parsed is None:
-        raise OptionError(f"{name} must be a number from 0 to {LARGEST:g}. Got {value!r}.")
+        raise OptionError(f"{name} must be a number from 0 to {LARGEST:g}. Got {shown(value)}.")
     return parsed
 
 
@@ -198,7 +198,9 @@ def positive(name: str, value: Any) -> float:
     """A number above 0."""
     parsed = _number(value)
     if parsed is None or parsed == 0.0:
-        raise OptionError(f"{name} must be a number above 0 and up to {LARGEST:g}. Got {value!r}.")
+        raise OptionError(
+            f"{name} must be a number above 0 and up to {LARGEST:g}. Got {shown(value)}."
+        )
     return parsed
 
 
@@ -214,11 +216,11 @@ def threshold(least: float, most: float, above: bool = False) -> Check[float]:
         fits = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
         limit = float(value) if fits else math.nan
         if not least <= limit <= most or (above and limit == least):
-            raise OptionError(f"{name} must be a number {range_text}. Got {value!r}.")
+            raise OptionError(f"{name} must be a number {range_text}. Got {shown(value)}.")
         if round(limit, THRESHOLD_DECIMALS) != limit:
             raise OptionError(
                 f"{name} may have {THRESHOLD_DECIMALS} decimals, so that the check is exact. Got "
-                f"{value!r}."
+                f"{shown(value)}."
             )
         return limit
 
@@ -252,7 +254,7 @@ def limits_by_value(one: Check[float]) -> Check[float | dict[str, Any]]:
         if len(keys) < len(value) or not value:
             raise OptionError(
                 f"{name} must give a number for each of some columns or values, none of them "
-                f"twice. Got {value!r}."
+                f"twice. Got {shown(value)}."
             )
         return {
             text: limits_by_value(one)(f"{name} of {text!r}", value[key])
@@ -270,7 +272,7 @@ def decimal(above: float) -> Check[Decimal]:
         exact = Decimal(str(value)) if fits else Decimal("nan")
         if not exact.is_finite() or not exact > above or abs(exact.adjusted()) > 330:
             what = "number above 0" if above == 0 else "finite number"
-            raise OptionError(f"{name} must be a {what}, such as 5 or 0.25. Got {value!r}.")
+            raise OptionError(f"{name} must be a {what}, such as 5 or 0.25. Got {shown(value)}.")
         return exact
 
     return check
@@ -283,7 +285,7 @@ def risk(name: str, value: Any) -> float:
     if not 1.0 / LARGEST <= probability <= 1.0:
         raise OptionError(
             f"{name} must be a probability from {1.0 / LARGEST:g} to 1, such as 0.09. Got "
-            f"{value!r}."
+            f"{shown(value)}."
         )
     return probability
 
@@ -295,7 +297,7 @@ def number_or_column(name: str, value: Any) -> float | str:
     if isinstance(value, str) or not _number(value):
         raise OptionError(
             f"{name} must be a number above 0 and up to {LARGEST:g}, or the name of a "
-            f"column. Got {value!r}."
+            f"column. Got {shown(value)}."
         )
     return float(value)
 
@@ -307,7 +309,7 @@ def number_or_best(name: str, value: Any) -> float | str:
         return "best"
     if parsed is None:
         raise OptionError(
-            f"{name} must be 'best' or a number from 0 to {LARGEST:g}. Got {value!r}."
+            f"{name} must be 'best' or a number from 0 to {LARGEST:g}. Got {shown(value)}."
         )
     return parsed
 
@@ -317,7 +319,7 @@ def share(name: str, value: Any) -> float:
     parsed = _number(value)
     if parsed is None or parsed > 1.0:
         raise OptionError(
-            f"{name} must be a share of the rows from 0 to 1, such as 0.01. Got {value!r}."
+            f"{name} must be a share of the rows from 0 to 1, such as 0.01. Got {shown(value)}."
         )
     return parsed
 
@@ -336,7 +338,7 @@ def extent(name: str, value: Any) -> dict[str, tuple[float, float]]:
     if len(pairs) != 2 or len({caseless(column) for column in bounds}) != 2:
         raise OptionError(
             f"{name} must give a lower and an upper bound for both columns, such as {{'lat': [-90, "
-            f"90], 'lon': [-180, 180]}}. Got {value!r}."
+            f"90], 'lon': [-180, 180]}}. Got {shown(value)}."
         )
     return bounds
 
@@ -354,7 +356,7 @@ def box(name: str, value: Any) -> tuple[tuple[float, float], ...]:
         pass
     raise OptionError(
         f"{name} must be the bounds of the first and of the second number, such as [[-90, 90], "
-        f"[-180, 180]]. Got {value!r}."
+        f"[-180, 180]]. Got {shown(value)}."
     )
 
 
@@ -365,7 +367,7 @@ def weights(name: str, value: Any) -> dict[str, float]:
     if not isinstance(value, Mapping) or None in numbers.values():
         raise OptionError(
             f"{name} must map column names to numbers from 0 to {LARGEST:g}, such as "
-            f"{{'age': 2}}. Got {value!r}."
+            f"{{'age': 2}}. Got {shown(value)}."
         )
     names(name, [str(column) for column in value])
     return {column: weight for column, weight in numbers.items() if weight is not None}
@@ -374,5 +376,5 @@ def weights(name: str, value: Any) -> dict[str, float]:
 def flag(name: str, value: Any) -> bool:
     """True or false."""
     if not isinstance(value, bool):
-        raise OptionError(f"{name} must be true or false. Got {value!r}.")
+        raise OptionError(f"{name} must be true or false. Got {shown(value)}.")
     return value

@@ -19,6 +19,7 @@ from kanon_sql.api.ledger_entry import Entered, enter, entry_of, unmoved
 from kanon_sql.api.private import PrivatePart, is_json, refuse_private
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation, is_url
+from kanon_sql.duckdb.frames import is_frame
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound, reads_of, relation_and_options
 from kanon_sql.errors import DataError, OptionError, ReleaseError
@@ -320,7 +321,7 @@ def _as_given(options: Mapping[str, Any]) -> dict[str, Any]:
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
             return {str(name): plain(part) for name, part in value.items()}
-        if hasattr(value, "columns") or hasattr(value, "column_names"):
+        if is_frame(value):
             return {"frame": True}
         if isinstance(value, Sequence) and not isinstance(value, str):
             return [plain(part) for part in value]

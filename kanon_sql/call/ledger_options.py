@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql import renamed
-from kanon_sql.errors import OptionError
+from kanon_sql.errors import OptionError, shown
 from kanon_sql.option import GROUPING_CALLS, option
 from kanon_sql.validators import name_like, one_of, spelled, whole
 
@@ -24,7 +24,9 @@ def whole_or_auto(name: str, value: Any) -> int | str:
     if spelled(value, ["auto"]):
         return "auto"
     if isinstance(value, str):
-        raise OptionError(f"{name} must be 'auto' or a whole number of 0 or more. Got {value!r}.")
+        raise OptionError(
+            f"{name} must be 'auto' or a whole number of 0 or more. Got {shown(value)}."
+        )
     return whole(0)(name, value)
 
 

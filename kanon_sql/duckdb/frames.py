@@ -14,7 +14,7 @@ from warnings import catch_warnings, simplefilter
 import duckdb
 import pyarrow as pa
 
-from kanon_sql.errors import DataError, OptionError
+from kanon_sql.errors import DataError, OptionError, a_type
 from kanon_sql.names import caseless
 
 
@@ -90,6 +90,35 @@ def library(data: Any) -> str:
         if name in ("polars", "pandas", "pyarrow", "duckdb", "ibis"):
             return name
     return ""
+
+
+def is_frame(value: Any) -> bool:
+    """Whether a value has columns; asked of its type, since a lazy frame would look for them."""
+    return any(hasattr(type(value), name) for name in ("columns", "column_names"))
+
+
+def is_column(value: Any) -> bool:
+    """Whether a value is a column of a frame; not the index that pandas makes of its names."""
+    return library(value) != "" and any(
+        kind.__name__ in ("Series", "Array", "ChunkedArray") for kind in type(value).__mro__
+    )
+
+
+DATA = "{} is given as {}, which is data. {}"
+LEVELS = "Give a frame of levels for a column, such as {'zip': levels}."
+VALUE = "Write the value itself, or the name of a column."
+
+
+def refuse_data(name: str, value: Any) -> None:
+    """Raises OptionError for a frame, or a column of one, that is or is in the value of an option
+    which has no use for it: its values would stand in what is said of them."""
+    if is_frame(value) or is_column(value):
+        hint = LEVELS if name == "hierarchies" else VALUE
+        raise OptionError(DATA.format(name, a_type(value), hint))
+    for part in value.values() if isinstance(value, Mapping) else (
+        value if isinstance(value, (list, tuple)) else ()
+    ):
+        refuse_data(name, part)
 
 
 def plain(value: Any) -> Any:

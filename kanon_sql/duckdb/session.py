@@ -27,7 +27,10 @@ from kanon_sql.duckdb.frames import (
     Frame,
     Named,
     files_of,
+    is_column,
+    is_frame,
     plain,
+    refuse_data,
     relation_name,
     table_of,
     unreadable,
@@ -42,6 +45,7 @@ from kanon_sql.names import caseless, quoted
 from kanon_sql.output.faults import REASONS
 from kanon_sql.output.reads import Reads
 from kanon_sql.plan.query import methods_sql, plan
+from kanon_sql.validators import texts
 
 FRAME = "frame"
 RELATIONS = tuple(name for name, option in OPTIONS.items() if option.relation)
@@ -284,9 +288,7 @@ def _hold(session: Session, name: str, value: Any) -> Any:
     ):
         names = [f"column_{i}" for i in range(1, len(value[0]) + 1)]
         value = pa.table(dict(zip(names, map(list, zip(*value, strict=True)), strict=True)))
-    if hasattr(value, "columns") or hasattr(value, "column_names"):
-        return session.hold(name, value)
-    return plain(value)
+    return session.hold(name, value) if is_frame(value) else value
 
 
 def _relations(session: Session, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -300,6 +302,9 @@ def _relations(session: Session, options: Mapping[str, Any]) -> dict[str, Any]:
             column: _hold_hierarchy(session, f"hierarchy_{i}", hierarchy)
             for i, (column, hierarchy) in enumerate(held["hierarchies"].items(), start=1)
         }
+    for name, value in held.items():
+        if not (name in OPTIONS and OPTIONS[name].check is texts and is_column(value)):
+            refuse_data(name, value)
     return {name: plain(value) for name, value in held.items()}
 
 
@@ -308,7 +313,9 @@ def _hold_hierarchy(session: Session, name: str, hierarchy: Any) -> Any:
     if not isinstance(hierarchy, Mapping):
         return _hold(session, name, hierarchy)
     return {
-        option: _hold(session, f"{name}_{option}", value) if option in RELATIONS else value
+        option: _hold(session, f"{name}_{option}", value) if option in RELATIONS
+        # the one option that lists values
+        else plain(value) if option == "ranking" and is_column(value) else value
         for option, value in hierarchy.items()
     }
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
-from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.errors import OptionError, did_you_mean, shown
 from kanon_sql.names import caseless
 from kanon_sql.validators import (
     box,
@@ -294,7 +294,7 @@ def hierarchies(name: str, value: Any) -> dict[str, str | dict[str, Any]]:
     ):
         raise OptionError(
             f"{name} must be '{SUGGESTED}', or map column names to a table of levels or to a kind, "
-            f"such as {{'zip': 'zip_levels', 'age': 'bins'}}. Got {value!r}."
+            f"such as {{'zip': 'zip_levels', 'age': 'bins'}}. Got {shown(value)}."
         )
     lowered = [caseless(column) for column in value]
     twice = [column for column in lowered if lowered.count(column) > 1]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kanon_sql.errors import DataError, OptionError
+from kanon_sql.errors import DataError, OptionError, shown
 from kanon_sql.names import caseless, literal
 from kanon_sql.option import option
 from kanon_sql.points.points import Codes
@@ -104,7 +104,7 @@ class DiversityOptions(KindOptions):
                 )
             if kind != "entropy" and limit != int(limit):
                 raise OptionError(
-                    f"l must be a whole number with diversity_kind {kind!r}. Got {limit!r}."
+                    f"l must be a whole number with diversity_kind {kind!r}. Got {shown(limit)}."
                 )
         named = tuple(asked.c) if isinstance(asked.c, Mapping) else ()
         for_nothing = [column for column in named if kinds.get(caseless(column)) != "recursive"]
