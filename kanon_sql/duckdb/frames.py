@@ -61,6 +61,8 @@ ELIDED = re.compile(r"\.\.\. \d+ other sources?$")
 """What it says in place of the paths of many files."""
 ZONED = re.compile(r"\bTIME WITH TIME ZONE\b")
 """A type whose zone Arrow forgets, and that pandas doesn't take."""
+OF_POLARS = re.compile(rf"{ZONED.pattern}|\bINTERVAL\b")
+"""Types that Polars doesn't take."""
 
 UNKEPT = "The column {!r} has the type {}, which a frame doesn't keep as it is. CAST it to VARCHAR."
 
@@ -311,10 +313,10 @@ def count_of(frame: Any) -> int:
     return int(frame.num_rows) if isinstance(frame, pa.Table) else len(frame)
 
 
-def refuse_unkept(relation: Any) -> None:
+def refuse_unkept(relation: Any, unkept: re.Pattern[str] = ZONED) -> None:
     """Raises DataError for a column of a type that a frame would give other values."""
     for name, sql_type in zip(relation.columns, map(str, relation.types), strict=True):
-        if ZONED.search(sql_type):
+        if unkept.search(sql_type):
             raise DataError(UNKEPT.format(name, sql_type))
 
 
@@ -331,7 +333,7 @@ def way_back(data: Any, con: duckdb.DuckDBPyConnection | None) -> Callable[[Any]
     made = _way_back(data, con)
 
     def frame(result: Any) -> Any:
-        refuse_unkept(result)
+        refuse_unkept(result, OF_POLARS if library(data) == "polars" else ZONED)
         return made(result)
 
     return frame

@@ -38,6 +38,7 @@ from kanon_sql.duckdb.frames import (
 )
 from kanon_sql.duckdb.refused import near_name, refusals, telling
 from kanon_sql.duckdb.register import close, register
+from kanon_sql.duckdb.truncated import refuse_truncated
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, a_type, lacks_memory
 from kanon_sql.hierarchies.kinds import KINDS as OF_HIERARCHIES
 from kanon_sql.jobs.forks import refuse_forked
@@ -157,6 +158,7 @@ class Session:
         except UNREADABLE:
             raise unreadable(self.con, frame) from None
         self._held.append(name)
+        refuse_truncated(self.con, name, frame)
         return name
 
     @property
