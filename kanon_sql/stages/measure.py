@@ -186,6 +186,7 @@ def _with_outside(
     more = len(published.outside) // len(columns)
     numbers: dict[int, Floats] = {}
     texts: dict[int, pa.Array] = {}
+    lacking: dict[int, Labels] = {}
     levels = {caseless(name): tree.levels[0] for name, tree in trees.items()}
     for j, column in enumerate(columns):
         if is_numeric(column.sql_type):
@@ -198,9 +199,12 @@ def _with_outside(
         words = category_column(published.outside, j, len(columns))
         known = levels.get(caseless(column.name))
         if known is not None:
-            # a hierarchy is made of the rows that took part; what it lacks lies below the root, as
-            # NULL
-            words = pc.if_else(pc.is_in(words, known), words, pa.scalar(None, words.type))
+            # a hierarchy is made of the rows that took part; what it lacks lies below the root
+            known_words = pc.is_in(words, known)
+            others = pc.if_else(known_words, pa.scalar(None, words.type), words).cast(pa.string())
+            numbered = others.dictionary_encode().indices.fill_null(-1)
+            lacking[j] = np.append(np.full(rows.count, -1), numbered.to_numpy())
+            words = pc.if_else(known_words, words, pa.scalar(None, words.type))
         own = category_column(rows.fields["cells"], j, len(columns)).cast(pa.string())
         texts[j] = pa.concat_arrays([own, words.cast(pa.string())])
     hashes = rows.hashes[1:] or (np.zeros(rows.count, np.uint64),)
@@ -210,7 +214,13 @@ def _with_outside(
         "apart": np.append(rows.fields["apart"], np.zeros(more, np.uint64)),
     }, rows.count + more)
     plain = GroupTask(task.method, task.k, task.own, weights=task.weights, distance="sse")
-    return encode(every, columns, plain, trees), np.append(labels, np.full(more, -1))
+    whole = encode(every, columns, plain, trees)
+    places = list(whole.columns)
+    for j, values in lacking.items():
+        own, beside = places[j], values[whole.order][:, None]
+        # each value of these is one of its own at every level
+        places[j] = np.where(beside < 0, own, own.max() + 1 + beside).astype(own.dtype)
+    return replace(whole, columns=tuple(places)), np.append(labels, np.full(more, -1))
 
 
 def _shown(
