@@ -84,7 +84,7 @@ class Config:
         """Reads it. Raises OptionError, which names the line."""
         self.path = path
         try:
-            self.text = path.read_text(encoding="utf-8")
+            self.text = path.read_text(encoding="utf-8-sig")  # some editors write a mark
             document = parse(self.text)
         except NoToml as error:
             raise OptionError(_unread(path, str(error))) from None
@@ -100,23 +100,23 @@ class Config:
 
     def located(self, job: ReleaseJob, refusal: KanonError) -> KanonError:
         """A refusal of a release, with the line that it speaks of."""
-        keys: tuple[str, ...] = ("tables", job.name)
+        table = keys = ("tables", job.name)
         said = str(refusal)
         if said.startswith(f"{self.path}, line "):
             return refusal
         for name in job.options:
             if re.match(rf"(?:The )?{name}\b", said):
-                own = (*keys, "options", name)
-                keys = own if self._has(own) else ("options", name)
+                places = ((*table, "options", name), (*table, name), ("options", name))
+                keys = next(filter(self._has, places), table)
                 break
         column = re.match(
-            r"(?:The column|The hierarchy of|The kind .* of the hierarchy of) '(.*?)'", said
+            r"(?:The column|The hierarchy of|The kind .* of the hierarchy of|\w+ names the column)"
+            " '(.*?)'", said
         )
         if column:
-            for part in ("hierarchies", "roles"):
-                if self._has((*keys, part, column[1])):
-                    keys = (*keys, part, column[1])
-                    break
+            places = ((*keys, column[1]), (*table, "hierarchies", column[1]),
+                      (*table, "roles", column[1]))
+            keys = next(filter(self._has, places), keys)
         return type(refusal)(f"{self._at(keys)}: {said}")
 
     def _at(self, keys: Sequence[str]) -> str:
@@ -225,8 +225,10 @@ class Config:
         return raw
 
     def _text(self, keys: tuple[str, ...], raw: Any) -> str | None:
-        if raw is not None and (not isinstance(raw, str) or not raw.strip()):
+        if raw is not None and not isinstance(raw, str):
             self.refuse(keys, f"{keys[-1]} must be a string in quotes.")
+        if raw is not None and (not raw.strip() or "\0" in raw):
+            self.refuse(keys, f"{keys[-1]} is empty, or has the character NUL. Write a name.")
         return raw
 
     def _texts(self, keys: tuple[str, ...], raw: Any) -> tuple[str, ...]:

@@ -20,7 +20,9 @@ GIVEN = re.compile(
     rf"(\[(?:{TEXT}|[^\]'\"])*\]|{TEXT}|True|False|[\d.]*\d)"
 )
 """How such a sentence writes an option; what is quoted is none."""
-SUCH = re.compile(r"(?:(?<=such as )|(?<=by column: ))(?:\{[^{}]*\}|\[[^\[\]]*\])")
+SUCH = re.compile(
+    r"(?:(?<=such as )|(?<=by column: )|(?<=give this column ))(?:\{[^{}]*\}|\[[^\[\]]*\])"
+)
 """How it writes a value of one, as an example."""
 PART = re.compile(rf"{TEXT}|\.\.\.|[\d.]+")
 

@@ -256,6 +256,8 @@ def test_sentences_name_options_as_they_are_typed() -> None:
         ("Write a list, such as ['age', 'zip'], or such as {'age': 2, 'zip': 0.5}. Got {'a': b}.",
          "Write a list, such as age,zip, or such as age=2,zip=0.5. Got {'a': b}."),
         ("Give a kind, such as {'kind': 'flat'}.", """Give a kind, such as '{"kind": "flat"}'."""),
+        ("Or give this column {'kind': 'bins', 'width': 10}.",
+         """Or give this column '{"kind": "bins", "width": 10}'."""),
     ):
         assert as_typed(sentence) == wanted
     said = "Delete it, or say resume=False, or others='drop' and overwrite=True."
