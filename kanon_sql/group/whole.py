@@ -77,7 +77,7 @@ def keep_whole(points: Points, grouping: Grouping, task: GroupTask, watch: Watch
         cells = mergers.cells
     used, numbered = np.unique(merged, return_inverse=True)
     labels = grouping.labels.copy()
-    labels[kept] = numbered.reshape(-1)
+    labels[kept] = numbered
     return Grouping(
         labels,
         {name: value for name, value in grouping.facts.items() if name not in GUARANTEED},
@@ -106,7 +106,7 @@ def _merged(points: Points, labels: Labels, most: int, task: GroupTask, watch: W
     def merge(block: int) -> Labels:
         rows = records[block]
         own, inner = np.unique(labels[rows], return_inverse=True)
-        merged = merge_smallest(points.part(rows), inner.reshape(-1), quotas[block], watch)
+        merged = merge_smallest(points.part(rows), inner, quotas[block], watch)
         return np.asarray(own[merged])
 
     result = np.empty(len(labels), np.int64)

@@ -12,6 +12,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.group.run import group_points
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask, task_for
+from kanon_sql.methods.search_steps import LOSS_STEPS, REFINE_STEPS, default_steps
 from kanon_sql.points.losses import information_loss, sse, sst, total_il
 from kanon_sql.points.points import LossPoints, MetricPoints, Points
 from kanon_sql.privacy import Closeness, DistinctDiversity
@@ -68,6 +69,12 @@ def test_strangers_are_left_out_where_that_is_allowed(share: float, method: str)
         assert lost(points.part(left), found.labels[left]) < lost(points, plain.labels)
 
 
+def test_who_waits_is_told_how_many_rows_may_be_left_out() -> None:
+    points, watch = records(200, 1), Watch()
+    group_points(points, task_for("mdav_star", 4, suppress=0.05), watch)
+    assert (watch.stage, watch.total) == ("suppressing", 10)
+
+
 def told(points: Any, task: GroupTask) -> tuple[Any, Any]:
     """The grouping with the models of a task, and the one without."""
     return group_points(points, task), group_points(points, replace(task, beside_k=()))
@@ -107,6 +114,15 @@ def test_methods_without_a_loss_tell_none() -> None:
     points = with_sensitive(records(100, 4, "r_gather"), 4)
     kept = group_points(points, task_for("r_gather", 4, beside_k=MODELS["distinct"]))
     assert not {"loss_with", "loss_without"} & set(kept.facts)
+
+
+def test_a_method_that_keeps_models_by_itself_tells_what_that_costs() -> None:
+    points = with_sensitive(records(30, 4, "full_domain"), 4)
+    kept, free = told(points, task_for("full_domain", 2, beside_k=MODELS["distinct"]))
+    assert kept.facts["loss_with"] == pytest.approx(loss(points, kept.labels))
+    assert kept.facts["loss_without"] == pytest.approx(loss(points, free.labels))
+    assert kept.facts["violating 0"] > 0.0
+    assert kept.facts["loss_with"] > kept.facts["loss_without"]
 
 
 def test_where_no_small_class_keeps_the_models_it_begins_with_larger_ones() -> None:
@@ -191,8 +207,8 @@ def test_refine_tells_its_steps_and_whether_time_ended_it() -> None:
     assert (watch.stage, watch.total) == ("refining", 77)
 
 
-@pytest.mark.parametrize("method", ["mdav", "k_member"])
-def test_more_times_are_more_steps(method: str) -> None:
+@pytest.mark.parametrize(("method", "most"), [("mdav", REFINE_STEPS), ("k_member", LOSS_STEPS)])
+def test_more_times_are_more_steps(method: str, most: int) -> None:
     points = records(60, 9, method)
     steps = [
         group_points(points, task_for(method, 4, refine="local", refine_times=times)).facts[
@@ -200,3 +216,5 @@ def test_more_times_are_more_steps(method: str) -> None:
         for times in (1, 3)
     ]
     assert steps[1] > 2 * steps[0] > 0
+    assert steps == [default_steps(60, 4, most), default_steps(60, 4, 3 * most)]
+    assert default_steps(60, 4, REFINE_STEPS) != default_steps(60, 4, LOSS_STEPS)

@@ -12,8 +12,9 @@ from kanon_sql.errors import DataError
 from kanon_sql.group import whole
 from kanon_sql.group.run import group_points
 from kanon_sql.kernel.parallel import on_threads
+from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import task_for
-from kanon_sql.points.points import LossPoints, Points
+from kanon_sql.points.points import Grouping, LossPoints, Points
 from kanon_sql.privacy import AverageRisk
 
 
@@ -56,6 +57,23 @@ def test_few_classes_stay_what_they_are() -> None:
         task_for("mdav_star", 5), asked("mdav_star", 0.2, 5)
     ))
     assert free.labels.tolist() == kept.labels.tolist() and free.facts == kept.facts
+
+
+def test_of_several_demands_the_one_of_fewest_classes_counts() -> None:
+    points, task = records(100), asked("mdav_star", 0.1)
+    for bounds, most in (((0.1, 0.2), 10), ((0.2, 0.1), 10), ((0.2, 0.25), 20)):
+        several = replace(task, beside_k=tuple(map(AverageRisk, bounds)))
+        assert whole.most_classes(points, several, np.arange(100)) == most
+
+
+def test_who_waits_is_told_how_many_mergers_there_are() -> None:
+    points, labels = records(100), np.arange(100) // 4
+    grouping, watch = Grouping(labels, {"guaranteed_ratio": 2.0}), Watch()
+    assert whole.keep_whole(points, grouping, asked("mdav_star", 0.25), watch) is grouping
+    assert watch.stage == ""
+    found = whole.keep_whole(points, grouping, asked("mdav_star", 0.24), watch)
+    assert (watch.stage, watch.total) == ("merging", 1)
+    assert len(classes(found.labels)) == 24 and found.facts == {}
 
 
 @pytest.mark.parametrize("by_loss", [False, True])
