@@ -26,6 +26,11 @@ def check_types(columns: Sequence[Column]) -> None:
     """Raises DataError for a quasi-identifier that can't be encoded."""
     for column in columns:
         if not is_numeric(column.sql_type) and not is_categorical(column.sql_type):
+            if column.sql_type.startswith("TIME"):  # with a zone, or of nanoseconds
+                raise DataError(
+                    f"The quasi-identifier {column.name!r} has the type {column.sql_type}, which "
+                    "is not taken as a number. CAST it to TIME, or give it a hierarchy."
+                )
             raise DataError(
                 f"The quasi-identifier {column.name!r} has the type {column.sql_type}, which has "
                 "neither an order nor single values. Put its parts into columns of their own, or "

@@ -5,6 +5,8 @@ test_all_types() has a column of each, with its least and greatest value and NUL
 
 from __future__ import annotations
 
+import re
+
 import duckdb
 import pytest
 
@@ -12,7 +14,7 @@ from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 FORMS = ("centroid", "median", "rounded", "interval", "bounds", "suppress")
-NO_QUASI = "which has neither an order nor single values"
+NO_QUASI = re.compile("which has neither an order nor single values|CAST it to TIME, or give it a hier")
 
 
 con = registered(
@@ -59,7 +61,7 @@ def released(con: Connection, form: str, names: list[str]) -> int:
             count += 1
         except duckdb.InvalidInputException as refusal:
             assert f"The quasi-identifier '{name}' has the type" in str(refusal)
-            assert NO_QUASI in str(refusal)
+            assert NO_QUASI.search(str(refusal))
     return count
 
 
