@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 
 from kanon_sql.duckdb.frames import library
@@ -58,7 +57,7 @@ def _is_finer(values: pa.ChunkedArray | None) -> bool:
     if coarse == values.type:
         return False
     if pa.types.is_nested(values.type):  # whose parts a slice leaves whole
-        values = values.take(pa.array(np.arange(len(values))))
+        values = values.take(pa.array(range(len(values))))
     try:
         values.cast(coarse)
     except pa.ArrowInvalid:
@@ -68,12 +67,7 @@ def _is_finer(values: pa.ChunkedArray | None) -> bool:
 
 def _has_nanoseconds(intervals: pa.Array) -> bool:
     """Whether an interval of months, days and nanoseconds has a part of a microsecond."""
-    known = intervals.drop_null()
-    if len(known) == 0:
-        return False
-    parts = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
-    read = np.frombuffer(known.buffers()[1], parts, len(known), known.offset * parts.itemsize)
-    return bool((read["nanoseconds"] % 1000 != 0).any())
+    return any(each.nanoseconds % 1000 for each in intervals.drop_null().to_pylist())
 
 
 def _in_microseconds(kind: pa.DataType) -> pa.DataType:

@@ -96,11 +96,10 @@ def test_a_schema_named_as_a_database_is_refused(con: Connection) -> None:
 def test_a_temporary_table_that_hides_declared_roles_is_refused(con: Connection) -> None:
     con.execute("CREATE TEMP TABLE p AS SELECT * FROM p")
     for name, shown in (("p", '"p"'), ("main.p", '"main"."p"'), ('"Main".P', '"Main"."P"')):
+        said = (f"A temporary relation hides the table {shown}, whose column comments declare "
+                "roles. Write the name with its database and its schema.")
         for options in ("", ", sensitive := ['flu']"):
-            assert refusal_of(con, f"FROM anonymize('{name}', k := 3{options})") == (
-                f"A temporary relation hides the table {shown}, whose column comments declare "
-                "roles. Write the name with its database and its schema."
-            )
+            assert refusal_of(con, f"FROM anonymize('{name}', k := 3{options})") == said
     assert columns(con, "memory.main.p") == columns(con, "memory.p") == ["age", "zip", "flu"]
     assert columns(con, "temp.p") == ALL
     # the temporary table's own comments are none that the planner sees
