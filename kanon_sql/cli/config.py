@@ -100,13 +100,14 @@ class Config:
 
     def located(self, job: ReleaseJob, refusal: KanonError) -> KanonError:
         """A refusal of a release, with the line that it speaks of."""
-        table = keys = ("tables", job.name)
+        table: tuple[str, ...] = ("tables", job.name)
+        keys, places = table, list[tuple[str, ...]]()
         said = str(refusal)
         if said.startswith(f"{self.path}, line "):
             return refusal
         for name in job.options:
             if re.match(rf"(?:The )?{name}\b", said):
-                places = ((*table, "options", name), (*table, name), ("options", name))
+                places = [(*table, "options", name), (*table, name), ("options", name)]
                 keys = next(filter(self._has, places), table)
                 break
         column = re.match(
@@ -114,8 +115,8 @@ class Config:
             " '(.*?)'", said
         )
         if column:
-            places = ((*keys, column[1]), (*table, "hierarchies", column[1]),
-                      (*table, "roles", column[1]))
+            places = [(*keys, column[1]), (*table, "hierarchies", column[1]),
+                      (*table, "roles", column[1])]
             keys = next(filter(self._has, places), keys)
         return type(refusal)(f"{self._at(keys)}: {said}")
 

@@ -215,7 +215,7 @@ def _with_outside(
     }, rows.count + more)
     plain = GroupTask(task.method, task.k, task.own, weights=task.weights, distance="sse")
     whole = encode(every, columns, plain, trees)
-    places = list(whole.columns)
+    places: list[Any] = list(whole.columns)
     for j, values in lacking.items():
         own, beside = places[j], values[whole.order][:, None]
         # each value of these is one of its own at every level

@@ -26,19 +26,32 @@ ASKED: dict[str, Any] = {
 }
 
 
+def refused(name: str, value: Any) -> bool:
+    """Whether a value is refused for an option, in a sentence without any of its values."""
+    asked: dict[str, Any] = {"quasi_identifiers": ["age"], name: value}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            kanon_sql.k_anonymity(FRAME, **asked)
+        except kanon_sql.KanonError as error:
+            assert "SECRET" not in str(error), (name, str(error))
+            return True
+    return False
+
+
 @pytest.mark.parametrize("data", [*COLUMNS, FRAME, POLARS, POLARS.lazy(), pa.table(POLARS)],
                          ids=lambda data: f"{type(data).__module__}.{type(data).__name__}")
 def test_none_of_its_values_is_in_a_message(data: Any) -> None:
+    for name, value in (("k", data), ("quasi_identifiers", [data]), ("hierarchies", {"age": data}),
+                        ("column_weights", {"age": data})):
+        assert refused(name, value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", [FRAME["zip"], POLARS.lazy()])
+def test_no_option_tells_of_it(data: Any) -> None:
     for name, option in OPTIONS.items():
-        for value in (data, {"age": data}, [data]):
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                try:
-                    kanon_sql.k_anonymity(FRAME, **{"quasi_identifiers": ["age"], name: value})
-                except kanon_sql.KanonError as error:
-                    assert "SECRET" not in str(error), (name, str(error))
-                else:
-                    assert option.relation or name in ("sensitive_values", "hierarchies"), name
+        assert refused(name, data) or option.relation or name == "sensitive_values", name
 
 
 @pytest.mark.parametrize(("given", "said"), [
