@@ -27,9 +27,10 @@ def check_types(columns: Sequence[Column]) -> None:
     for column in columns:
         if not is_numeric(column.sql_type) and not is_categorical(column.sql_type):
             if column.sql_type.startswith("TIME"):  # with a zone, or of nanoseconds
+                plain = "TIMESTAMPTZ" if column.sql_type.startswith("TIMESTAMP") else "TIME"
                 raise DataError(
                     f"The quasi-identifier {column.name!r} has the type {column.sql_type}, which "
-                    "is not taken as a number. CAST it to TIME, or give it a hierarchy."
+                    f"is not taken as a number. CAST it to {plain}, or give it a hierarchy."
                 )
             raise DataError(
                 f"The quasi-identifier {column.name!r} has the type {column.sql_type}, which has "

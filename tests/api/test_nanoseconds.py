@@ -82,3 +82,17 @@ def test_polars_takes_no_interval() -> None:
         sensitive=["s"],
     )
     assert sorted(found["s"]) == FINE
+
+
+@pytest.mark.parametrize(("kind", "plain"), [
+    (pa.timestamp("ns", "UTC"), "TIMESTAMPTZ"), (pa.time64("ns"), "TIME"),
+])
+def test_what_has_no_mean_in_nanoseconds_is_told_how_to_be_taken(kind: Any, plain: str) -> None:
+    """DuckDB before 2.0 takes them in microseconds."""
+    frame = pa.table({"a": pa.array(COARSE, pa.int64()).cast(kind), "s": FINE})
+    try:
+        found = kanon_sql.anonymize(frame, k=3, quasi_identifiers=["a"], sensitive=["s"])
+    except DataError as error:
+        assert f"is not taken as a number. CAST it to {plain}, or give it a" in str(error)
+    else:
+        assert found.num_rows == 6
