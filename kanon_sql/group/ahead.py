@@ -71,6 +71,17 @@ def _keep_models(points: Points, labels: Labels, task: GroupTask, watch: Watch) 
     search = Models(points, demands, task.k, ranks, task.seed, watch)
     search.quota(task.k)
     keep_models(search, labels, 1, None)
+    if any(model.bounds_values for model in task.models):
+        begin_by_rarest(points, watch)
+
+
+def begin_by_rarest(points: Points, watch: Watch) -> None:
+    """What is done where a model bounds each value, of one value that asks for two records."""
+    from kanon_sql.methods.local_search.rarest_first import Bounds, rarest_first
+
+    n = len(points)
+    bounds = Bounds(np.zeros((n, 1), np.int32), np.zeros(1, np.int64), np.ones(1))
+    rarest_first(points, bounds, np.full(n, 2), watch)
 
 
 def wanted_by(points: Points, task: GroupTask) -> list[Wanted]:

@@ -13,13 +13,13 @@ from kanon_sql.group.warm_up import compile_for
 from kanon_sql.methods import METHODS, GroupTask
 from kanon_sql.methods.auto import AUTO, CHOSEN
 from kanon_sql.option import options_of
-from kanon_sql.privacy import for_trial
+from kanon_sql.privacy import for_rare_values, for_trial
 
 SOME = 0.01
 """A share of rows that may be left out, of a trial run."""
 
-SOME_MODEL = for_trial("any")
-"""Any privacy model: a trial run brings one of its own."""
+SOME_MODEL, RARE_VALUES = for_trial("any"), for_rare_values("any")
+"""Any privacy model, and one that bounds each value: a trial run brings its own."""
 
 
 class Compiled(NamedTuple):
@@ -62,7 +62,8 @@ def _tasks(name: str) -> Iterator[tuple[str, GroupTask, bool]]:
                 shorter = GroupTask.of(method, method.trial.k, suppress=SOME)
                 yield f"{name} with suppress", shorter, False
             if method.promises_k:
-                yield f"{name} with privacy models", replace(task, beside_k=(SOME_MODEL,)), False
+                kept = replace(task, beside_k=(SOME_MODEL, RARE_VALUES))
+                yield f"{name} with privacy models", kept, False
 
 
 def compile_method(name: str) -> Iterator[Compiled]:

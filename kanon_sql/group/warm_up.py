@@ -9,11 +9,12 @@ import numpy as np
 
 from kanon_sql.group.run import group_points
 from kanon_sql.kernel.parallel import threads
+from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.option import options_of
 from kanon_sql.points.points import Points
 from kanon_sql.points.sensitive import SensitiveColumn
-from kanon_sql.privacy import for_mergers, for_trial
+from kanon_sql.privacy import for_mergers, for_rare_values, for_trial
 
 TRIAL_BLOCK = 500
 """The records of a block in a trial run, fewer than a trial run has."""
@@ -31,6 +32,7 @@ def _parts(task: GroupTask, in_blocks: bool) -> list[str]:
     needed = {
         task.method.name: True, refining: task.refine == "local", "blocks": in_blocks,
         "suppression": task.suppress > 0.0, "privacy models": bool(task.models),
+        "rare values": _by_value(task),
         "mergers": _merges(task),
     }
     return [name for name, needs in needed.items() if needs]
@@ -39,6 +41,11 @@ def _parts(task: GroupTask, in_blocks: bool) -> list[str]:
 def _merges(task: GroupTask) -> bool:
     """Whether classes may have to be merged that keep all models."""
     return bool(task.whole or task.of_population)
+
+
+def _by_value(task: GroupTask) -> bool:
+    """Whether the share of each value is bounded."""
+    return any(model.bounds_values for model in task.models)
 
 
 def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
@@ -51,6 +58,7 @@ def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
         block_rows=TRIAL_BLOCK if in_blocks else None,
         beside_k=(
             *((for_trial(TRIAL_COLUMN.name),) if task.models else ()),
+            *((for_rare_values(TRIAL_COLUMN.name),) if _by_value(task) else ()),
             *((for_mergers(),) if _merges(task) else ()),
         ),
     )
@@ -80,7 +88,7 @@ def compile_for(task: GroupTask, in_blocks: bool, name: str | None = None) -> li
         The functions that were compiled, here or by helpers; none where all were in the cache.
     """
     # here, since they load the compiler
-    from kanon_sql.group.ahead import Ahead
+    from kanon_sql.group.ahead import Ahead, begin_by_rarest
     from kanon_sql.kernel.compiling import announcing, noticing
 
     points, trial = _records(task), _trial(task, in_blocks)
@@ -88,6 +96,8 @@ def compile_for(task: GroupTask, in_blocks: bool, name: str | None = None) -> li
         noticing(ahead.start) if name is None else announcing(name, ahead.start)
     ) as compiled:
         group_points(points, trial)
+        if _by_value(task) and task.geometry.searched:
+            begin_by_rarest(points, Watch())
     return [*compiled, *ahead.compiled]
 
 

@@ -140,8 +140,13 @@ def model_of(option: str, said: Mapping[str, Any]) -> type[PrivacyModel]:
 
 
 def for_trial(column: str) -> PrivacyModel:
-    """A model for a trial run: kernels are the same for all of them."""
+    """A model for a trial run: kernels are the same for all but those that bound each value."""
     return Closeness(column=column, t=0.1)
+
+
+def for_rare_values(column: str) -> PrivacyModel:
+    """A model for a trial run that bounds each value."""
+    return BetaLikeness(column=column, beta=1.0)
 
 
 def for_mergers() -> WholeConstraint:

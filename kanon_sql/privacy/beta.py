@@ -99,6 +99,11 @@ class BetaLikeness(PrivacyModel):
         """The gain itself, which the basic kind bounds."""
         return cls(column, nulls, beta=cls.nothing, kind="basic")
 
+    @property
+    def bounds_values(self) -> bool:
+        """By its share of all rows."""
+        return True
+
     def best(self, table: Counts) -> float:
         """0: one class has the shares of all rows."""
         return 0.0

@@ -97,6 +97,11 @@ class AlphaFrequency(PrivacyModel):
         return cls(column, nulls, alpha=limit)
 
     @property
+    def bounds_values(self) -> bool:
+        """Where values have bounds of their own."""
+        return bool(self.by_value)
+
+    @property
     def measures_all(self) -> bool:
         """Not where only some values are bounded."""
         return not self.by_value

@@ -233,6 +233,12 @@ class PrivacyModel(Constraint):
         return {"true": cls.measuring(None, (), column=column, nulls=NULLS[0])}
 
     @property
+    def bounds_values(self) -> bool:
+        """Whether it bounds the share of each value apart, so that a class with a rare value must
+        be large, and one without it need not be."""
+        return False
+
+    @property
     def measures_all(self) -> bool:
         """Whether it measures what the model with a threshold that says nothing does."""
         return True

@@ -34,6 +34,8 @@ from kanon_sql.methods.local_search.penalty import (
     hold,
     hold_all,
     largest,
+    may_make,
+    note_made,
     number_of,
     partner,
     permits,
@@ -327,8 +329,8 @@ def anneal(
             if is_rare(bits):
                 if sizes[labels[i]] == k:
                     _dissolve(search, labels[i], bits, limit, moved)
-                else:
-                    _create(search, i, bits, limit, moved)
+                elif may_make(penalty, bits):
+                    note_made(penalty, _create(search, i, bits, limit, moved))
                 continue
             a, b, mover, other = weigh(search, i, bits, limit)
         if mover < 0:

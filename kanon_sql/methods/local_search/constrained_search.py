@@ -19,6 +19,7 @@ from kanon_sql.methods.local_search.judging import Judging, helpers_for
 from kanon_sql.methods.local_search.merging import merge_rest
 from kanon_sql.methods.local_search.penalty import HARD, Penalty
 from kanon_sql.methods.local_search.quota import quota_groups
+from kanon_sql.methods.local_search.rarest_first import bounds_of, least_classes, rarest_first
 from kanon_sql.methods.local_search.refine import (
     CHUNK,
     HOT,
@@ -29,7 +30,7 @@ from kanon_sql.methods.local_search.refine import (
 )
 from kanon_sql.methods.local_search.state import Cycle, DistinctPoints, LocalSearch, no_changes
 from kanon_sql.points.numbering import number_by_first
-from kanon_sql.points.points import Labels, Points, rows_at
+from kanon_sql.points.points import Labels, LossPoints, Points, rows_at
 from kanon_sql.privacy.demands import Demands
 from kanon_sql.privacy.kernels import violations
 from kanon_sql.search.nearest_lists import nearest_among
@@ -112,7 +113,8 @@ class ConstrainedSearch:
         held[: len(sizes)] = violations(demands, labels)
         self._price = np.zeros(1)
         penalty = Penalty(
-            demands, held, kept_codes(demands, labels, groups_at_most), self._price, ROOM * k, seed
+            demands, held, kept_codes(demands, labels, groups_at_most), self._price, ROOM * k,
+            np.zeros(2, np.int64), seed,
         )
         changes = no_changes(groups_at_most, k, ground.sites)
         self._work = LocalSearch(data, groups, ground.sites, spare, unit, k, changes, penalty)
@@ -192,10 +194,15 @@ class Models:
             np.hstack([sites.near[:, :OF_ALL], far]).astype(np.int32)
         ))
 
-    def fewer(self, steps: int) -> int:
+    def fewer(self, steps: int, labels: Labels | None = None) -> int:
         """The steps that take no longer than so many do of classes that are not LARGE: at each of
-        them a class is looked at, and sorted by every column of many values."""
-        weight = self.k * (1 + SORTED * int((self._demands.kept_at < 0).sum()))
+        them a class is looked at, and sorted by every column of many values. Classes have k records
+        or, where the loss is found by looking at all of them, as many as those that are given."""
+        size = self.k
+        if labels is not None and isinstance(self.points, LossPoints):
+            # the records of the class that a record is in, on average
+            size = max(size, int((np.bincount(labels) ** 2).sum()) // len(labels))
+        weight = size * (1 + SORTED * int((self._demands.kept_at < 0).sum()))
         return min(steps, max(len(self.points) // 8, steps * LARGE // weight))
 
     def _near(self, labels: Labels, group: int, members: Labels) -> Labels:
@@ -251,6 +258,15 @@ class Models:
         """Groups with a record of each of so many slices of the sensitive values."""
         return quota_groups(self.points, self._ranks, slices, self._watch)
 
+    def rarest(self) -> Labels | None:
+        """Groups that are larger where they have rarer values; None where no value asks for more
+        than the least class."""
+        bounds = bounds_of(self._demands)
+        least = least_classes(bounds, self.k)
+        if (least == self.k).all():
+            return None
+        return rarest_first(self.points, bounds, least, self._watch)
+
     def better(
         self, labels: Labels, steps: int, until: float | None = None, hot: float = HOT
     ) -> tuple[Labels, bool]:
@@ -298,32 +314,50 @@ def keep_models(
         steps: visits of records after the repair.
         seconds: after which it ends early, once it is repaired.
 
-    It goes on from what the cycles left, merged, or from slices of the sensitive values: from that
-    which loses less after some steps, or, where these are too many to try both, from slices if most
-    would be merged.
-
     Raises:
         DataError: all records together break a model.
     """
-    begun, points, n = perf_counter(), search.points, len(labels)
+    begun, points = perf_counter(), search.points
     until = None if seconds is None else begun + seconds
-    cooled = search.cooled(labels)
-    probe = min(search.fewer(PROBE * n), steps)
-    broken = search.broken(cooled) if search.by_slices and 2 * search.k <= n else 0.0
-    unsure = broken > 0.0 and PROBE * n <= steps
-    spoilt = any(broken > share and steps >= each * n for share, each in SPOILT)
-    beginnings: list[tuple[Labels, float]] = []
-    if not spoilt or unsure:
-        own = search.merged(cooled)
-        beginnings.append((own, HOT))
-        if unsure:
-            beginnings.append((search.better(own, probe, until)[0], HOT))
-    if spoilt or unsure:
-        for slices in search.slices(probe, steps):
-            other = search.better(search.quota(slices), probe, None, FROM_QUOTA)[0]
-            beginnings.append((search.merged(other), FROM_QUOTA))
+    rarest = search.rarest()
+    beginnings = _beginnings(search, labels, rarest, steps, until)
     best, hot = min(beginnings, key=lambda beginning: loss_of(points, beginning[0]))
-    better, stopped = search.better(best, search.fewer(steps), until, hot)
+    most = search.fewer(steps, None if rarest is None else best)
+    better, stopped = search.better(best, most, until, hot)
     if loss_of(points, better) >= loss_of(points, best) or search.broken(better) > 0.0:
         better = best
     return Refined(better, search.steps, stopped)
+
+
+def _beginnings(
+    search: Models, labels: Labels, rarest: Labels | None, steps: int, until: float | None
+) -> list[tuple[Labels, float]]:
+    """Groupings that keep the models, and the temperature from which a search of so many steps
+    cools down from there: what the cycles left, merged; slices of the sensitive values; and the
+    groups around the rarest values.
+
+    Where the steps are too many to try several ways, it is one alone: the groups around the rarest
+    values if there are any, slices if most would be merged, and else what the cycles left.
+    """
+    n, found = len(labels), list[tuple[Labels, float]]()
+    probe, several = min(search.fewer(PROBE * n), steps), PROBE * n <= steps
+    if rarest is not None:
+        own = search.merged(rarest)
+        found.append((own, HOT))
+        if not several:
+            return found
+        found.append((search.better(own, search.fewer(probe, own), until)[0], HOT))
+    cooled = search.cooled(labels)
+    broken = search.broken(cooled) if search.by_slices and 2 * search.k <= n else 0.0
+    unsure = broken > 0.0 and several
+    spoilt = any(broken > share and steps >= each * n for share, each in SPOILT)
+    if not spoilt or unsure:
+        own = search.merged(cooled)
+        found.append((own, HOT))
+        if unsure or rarest is not None:
+            found.append((search.better(own, probe, until)[0], HOT))
+    if spoilt or unsure:
+        for slices in search.slices(probe, steps):
+            other = search.better(search.quota(slices), probe, None, FROM_QUOTA)[0]
+            found.append((search.merged(other), FROM_QUOTA))
+    return found

@@ -17,7 +17,7 @@ import numpy as np
 from numba.extending import overload
 
 from kanon_sql.kernel.jit import CHOSEN, inlined, inner
-from kanon_sql.points.points import Codes, Floats
+from kanon_sql.points.points import Codes, Floats, Labels
 from kanon_sql.privacy.demands import Demands
 from kanon_sql.privacy.kernels import NOBODY, count_codes, violation_of
 
@@ -26,6 +26,14 @@ MANY = 40
 
 HARD = 1e300
 """A price that no change can pay."""
+
+TRIED, ONE_IN = 512, 256
+"""Groups that a search tries to make before it judges by them, and one in how many has to come
+about for it to try at every step that proposes it."""
+
+STILL = np.uint64(15 << 20)
+"""Bits of a step that are all 0 where it tries nevertheless: of a step that proposes to make a
+group, nothing else is read from them."""
 
 
 class Free(NamedTuple):
@@ -43,6 +51,8 @@ class Penalty(NamedTuple):
         kept: int32, shape (groups, demands.width); the codes of each: see violation_of.
         price: float64, shape (1,); what a row of violation costs.
         most: the most records of a group.
+        made: int64, shape (2,); how often the search tried to make a group, and how often one came
+            about.
         seed: which chances are taken: see kanon_sql/methods/local_search/annealing.py.
     """
 
@@ -51,6 +61,7 @@ class Penalty(NamedTuple):
     kept: Codes
     price: Floats
     most: int
+    made: Labels
     seed: int
 
 
@@ -91,6 +102,28 @@ def _partner_held(penalty: Any, groups: Any, b: Any, mover: Any, at: Any, coin: 
             if alike:
                 return other
     return members[b, at]
+
+
+@inlined
+def _may_make(penalty: Any, bits: Any) -> Any:
+    return True
+
+
+@inlined
+def _may_make_held(penalty: Any, bits: Any) -> Any:
+    tried, made = penalty.made[0], penalty.made[1]
+    return tried < TRIED or tried < ONE_IN * made or bits & STILL == 0
+
+
+@inlined
+def _note_made(penalty: Any, done: Any) -> None:
+    pass
+
+
+@inlined
+def _note_made_held(penalty: Any, done: Any) -> None:
+    penalty.made[0] += 1
+    penalty.made[1] += done
 
 
 @inlined
@@ -186,6 +219,13 @@ partner = _either("_partner", "_partner_held")
 """The member of group b that a record is to change places with: (penalty, groups, b, mover, where
 to look first, coin). By the coin it is one of the same sensitive values, if there is one: that
 change breaks nothing."""
+
+may_make = _either("_may_make", "_may_make_held")
+"""Whether a step that proposes to make a group does so: (penalty, bits). Of some models no group of
+the nearest records keeps any, and it would be taken apart again each time."""
+
+note_made = _either("_note_made", "_note_made_held")
+"""Notes whether a group came about: (penalty, done)."""
 
 reach = _either("_reach", "_reach_held")
 """What a change of two groups may add to the loss, whatever it does to their violation: (penalty,

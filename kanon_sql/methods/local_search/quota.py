@@ -13,9 +13,9 @@ import numpy as np
 
 from kanon_sql.kernel.jit import ONE, kernel
 from kanon_sql.kernel.watch import STOP, Watch
+from kanon_sql.methods.local_search.far import far_from_all
 from kanon_sql.points.numbering import number_by_first
-from kanon_sql.points.ordered_sum import ordered_sum
-from kanon_sql.points.points import Floats, Labels, Points
+from kanon_sql.points.points import Labels, Points
 from kanon_sql.search.axes import make_space
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import Space
@@ -48,16 +48,6 @@ def _take(
         groups += 1
 
 
-def _far(points: Points) -> Floats:
-    """How far each record is from the mean of all, squared, but for what is the same for all."""
-    gaps = np.zeros(len(points))
-    for column in points.numeric.T:
-        gaps += (column - ordered_sum(column) / len(points)) ** 2
-    for codes, scale in zip(points.codes.T, points.scale.tolist(), strict=True):
-        gaps = gaps - 2.0 * scale * (np.bincount(codes) / len(points))[codes]
-    return np.asarray(gaps)
-
-
 def quota_groups(points: Points, sensitive: Labels, k: int, watch: Watch) -> Labels:
     """Groups of k records or a few more, of each slice of the sensitive values at least one:
     int64, shape (n,).
@@ -74,7 +64,7 @@ def quota_groups(points: Points, sensitive: Labels, k: int, watch: Watch) -> Lab
     slice_of = np.empty(n, np.int64)
     slice_of[by_value] = np.repeat(np.arange(k), np.diff(start))
     labels = np.full(n, -1, np.int64)
-    order = np.argsort(-_far(points), kind="stable")
+    order = np.argsort(-far_from_all(points), kind="stable")
     _take(make_space(points), order, slice_of, by_value, start, labels, watch.beat())
     watch.check()
     for i in np.flatnonzero(labels < 0).tolist():  # fewer than k
