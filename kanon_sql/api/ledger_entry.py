@@ -16,6 +16,7 @@ from kanon_sql.call.relation import Relation, find_relation, is_file
 from kanon_sql.duckdb.refused import is_read_only, telling
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import DataError, OptionError, ReleaseError
+from kanon_sql.names import caseless, quoted
 from kanon_sql.plan.query import plan
 
 NO_TABLE = (
@@ -50,6 +51,16 @@ UNEQUAL = (
     "The release was stopped: its ledger would get other rows than the file. Nothing was written; "
     "please report this as a bug."
 )
+
+NO_TABLES = (
+    duckdb.BinderException, duckdb.CatalogException, duckdb.InvalidInputException,
+    duckdb.ParserException,
+)
+"""What DuckDB raises where a name can't be that of a table which is written; of one of the
+temporary database, which only CREATE TEMP TABLE makes, the last."""
+
+MARK = "__kanon_entering_"
+"""What the name of a table starts with that a transaction makes and drops beside a ledger."""
 
 
 @dataclass(frozen=True)
@@ -93,23 +104,25 @@ def entry_of(
     relation = find_relation(ledger, session.catalog)
     if session.missing([ReferencedRelation(relation, "")]) is None:
         refuse_no_ledger(relation, COLUMNS)
-        _refuse_read_only(session.con, ledger, f"DELETE FROM {relation.sql}")
+        _refuse_unchangeable(session.con, ledger, f"DELETE FROM {relation.sql}")
         return LedgerEntry(relation, False)
     if options.get("headroom") is None:
         raise OptionError(NONE.format(ledger))
-    _refuse_read_only(session.con, ledger, f"CREATE TABLE {relation.sql} AS SELECT 1")
+    _refuse_unchangeable(session.con, ledger, f"CREATE TABLE {relation.sql} AS SELECT 1")
     del options["ledger"]
     return LedgerEntry(relation, True)
 
 
-def _refuse_read_only(con: duckdb.DuckDBPyConnection, ledger: str, change: str) -> None:
-    """Raises OptionError, before any work is done, where a database can't be changed like this; for
+def _refuse_unchangeable(con: duckdb.DuckDBPyConnection, ledger: str, change: str) -> None:
+    """Raises OptionError, before any work is done, where a ledger can't be changed like this; for
     all other reasons ``enter`` does."""
     try:
         con.execute(f"EXPLAIN {change}")
     except duckdb.Error as error:
         if is_read_only(error):
             raise OptionError(READ_ONLY.format(ledger)) from None
+        if isinstance(error, NO_TABLES):
+            raise OptionError(NO_TABLE.format(ledger)) from None
 
 
 @contextmanager
@@ -159,18 +172,30 @@ class Entered:
     ) -> None:
         if error is None or self._entry is None or self._release is None:
             return
-        ledger, taken = self._entry.relation.sql, False
-        with suppress(duckdb.Error):
-            if self._last() == self._release:  # else another one goes on from it already
-                self._con.execute(
-                    f"DROP TABLE {ledger}" if self._entry.begins
-                    else f"DELETE FROM {ledger} WHERE release = {int(self._release)}"
-                )
-                taken = True
-        if not taken:
+        if not self._taken_back(self._entry, self._release):
             raise ReleaseError(
                 STAYS.format(self._to, self._entry.name, self._release)
             ) from None
+
+    def _taken_back(self, entry: LedgerEntry, release: int) -> bool:
+        """Takes the release back; False where another one goes on from it already, or DuckDB
+        refuses."""
+        ledger = entry.relation.sql
+        try:
+            self._con.begin()
+            _alone(self._con, entry.relation)
+            last = bool(self._last() == release)
+            if last:
+                self._con.execute(
+                    f"DROP TABLE {ledger}" if entry.begins
+                    else f"DELETE FROM {ledger} WHERE release = {int(release)}"
+                )
+            self._con.commit()
+        except duckdb.Error:
+            with suppress(duckdb.Error):
+                self._con.rollback()
+            return False
+        return last
 
 
 def enter(
@@ -178,9 +203,9 @@ def enter(
 ) -> None:
     """Enters a release, inside of the transaction that it is made in.
 
-    Of two that go on from the same release at once, one is refused: each changes a row of the
-    ledger, to what it was, and of two transactions that change one row DuckDB lets the first.
-    What others entered without that is seen by a look from outside of the transaction.
+    Of two that go on from the same release at once, or begin the same ledger, one is refused: both
+    make a table of one name, and of two transactions that do so DuckDB lets the first. What others
+    entered without that is seen by a look from outside of the transaction.
 
     Args:
         session: over the connection of the caller.
@@ -195,24 +220,38 @@ def enter(
     """
     planned = plan("anonymize_ledger", source, options, session.catalog)
     text, ledger = telling(planned.text), entry.relation.sql
-    before = None if entry.begins else session.con.execute(_state(ledger)).fetchone()
+    # all rows, since DuckDB refuses a query while those of one before are still to come
+    before = None if entry.begins else session.con.execute(_state(ledger)).fetchall()[0]
     try:
         if entry.begins:
             with session.refusals(planned.relations):
                 bound(session.con, f"CREATE TABLE {ledger} AS FROM ({text})")
         else:
-            session.con.execute(
-                f"UPDATE {ledger} SET release = release "
-                f"WHERE rowid = (SELECT system.main.min(rowid) FROM {ledger})"
-            )
+            _alone(session.con, entry.relation)
             with session.refusals(planned.relations):
                 bound(session.con, f"INSERT INTO {ledger} FROM ({text})")
-    except (duckdb.BinderException, duckdb.CatalogException, duckdb.InvalidInputException):
+    except NO_TABLES:
         raise OptionError(NO_TABLE.format(entry.name)) from None
     whole = 0 if before is None else before[0]
     if session.con.execute(_state(ledger)).fetchall()[0][0] != whole + rows:
         raise ReleaseError(UNEQUAL)
     _refuse_moved(session, entry, before)
+
+
+def _alone(con: duckdb.DuckDBPyConnection, ledger: Relation) -> None:
+    """Lets one transaction at a time change a ledger: beside it a table is made and dropped, which
+    nobody sees, and which DuckDB refuses where another transaction did so since this one began.
+
+    An UPDATE that changes no value is no change to DuckDB, and one there and back meets the keys
+    that a ledger may have.
+    """
+    entry = ledger.entry
+    place = ledger.parts if entry is None or entry.place is None else entry.place
+    if len(place) == 3 and caseless(place[0]) == "temp":  # it is nobody else's
+        return
+    mark = ".".join(map(quoted, (*place[:-1], MARK + place[-1])))
+    con.execute(f"CREATE TABLE {mark} AS SELECT 1 AS mark")
+    con.execute(f"DROP TABLE {mark}")
 
 
 def _state(ledger: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import duckdb
 import pytest
 
 import kanon_sql
+from kanon_sql.api import ledger_entry
 from kanon_sql.api import release as writing
 from kanon_sql.cli.main import main
 from kanon_sql.errors import OptionError, ReleaseError
@@ -164,6 +166,99 @@ def test_a_ledger_that_moved_meanwhile(
     # made again, it goes on from the other one
     monkeypatch.setattr(writing, "_write", write)
     assert go_on(con, 3).manifest["release"]["number"] == 3
+
+
+def at_once(con: Connection, ledger: str, number: int, **more: Any) -> list[Any]:
+    """Releases of two threads that begin together: the number of each, or why it was refused."""
+    barrier, found = threading.Barrier(2), list[Any]()
+
+    def work(one: int) -> None:
+        with con.cursor() as own:
+            barrier.wait()
+            try:
+                done = kanon_sql.release(
+                    own, "people", to=f"{number}_{one}.parquet", **(CALL | {"ledger": ledger}),
+                    **more,
+                )
+                found.append(done.manifest["release"]["number"])
+            except ReleaseError as error:
+                found.append(str(error))
+
+    threads = [threading.Thread(target=work, args=(one,)) for one in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["memory", "file", "attached"])
+def test_releases_at_once_are_entered_one_after_another(
+    con: Connection, tmp_path: Path, where: str
+) -> None:
+    """Of threads that release at the same time each number is entered once, whatever they meet
+    of each other; who is refused leaves no file."""
+    ledger = "releases" if where == "file" else "led.releases"
+    if where != "file":
+        con.execute(f"ATTACH '{':memory:' if where == 'memory' else 'led.duckdb'}' AS led")
+    numbers: list[int] = []
+    for round_ in range(1, 4):
+        found = at_once(con, ledger, round_, **({"headroom": 1} if round_ == 1 else {}))
+        released = [number for number in found if isinstance(number, int)]
+        assert released, found
+        assert all("changed while it was made" in each for each in set(found) - {*released})
+        assert len(list(tmp_path.glob(f"{round_}_*.parquet"))) == len(released)
+        numbers += released
+        if where == "file" and round_ == 1:
+            con.execute("ALTER TABLE releases ADD PRIMARY KEY (release, entity)")
+    assert sorted(numbers) == [*range(1, len(numbers) + 1)]
+    rows = con.execute(f"SELECT count(*), count(DISTINCT (release, entity)) FROM {ledger}")
+    assert rows.fetchall() == [(60 * len(numbers),) * 2]
+    check = con.execute(f"SELECT rows_doubled, keeps_presence FROM ledger_check('{ledger}', k=4)")
+    assert check.fetchall() == [(0, True)]
+    # and nothing else is left in its database
+    tables = con.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL")
+    assert tables.fetchall() == [("people",), ("releases",)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_of_two_that_are_not_yet_seen_one_enters(
+    con: Connection, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    """The other one enters the ledger, and ends its transaction while ours waits to end: the look
+    from outside can't see it."""
+    begin(con)
+    moved, other = ledger_entry._refuse_moved, kanon_sql.register(con.cursor())
+    said: list[str] = []
+
+    def meanwhile(*given: Any) -> None:
+        monkeypatch.setattr(ledger_entry, "_refuse_moved", moved)
+        if order == "after":
+            moved(*given)
+        with pytest.raises(ReleaseError, match="changed while it was made") as refused:
+            kanon_sql.release(other, "now", to="other.parquet", **CALL)
+        said.append(str(refused.value))
+        if order == "before":
+            moved(*given)
+
+    monkeypatch.setattr(ledger_entry, "_refuse_moved", meanwhile)
+    assert go_on(con).manifest["release"]["number"] == 2
+    assert said and not Path("other.parquet").exists()
+    assert [number for number, _ in entries(con)] == [1, 2]
+    assert go_on(con, 3).manifest["release"]["number"] == 3
+
+
+@pytest.mark.slow
+def test_a_temporary_ledger_goes_on_and_is_not_begun(con: Connection) -> None:
+    given = CALL | {"ledger": "temp.releases"}
+    with pytest.raises(OptionError, match=r"'temp\.releases', which must be"):
+        kanon_sql.release(con, "now", to="1.parquet", headroom=1, **given)
+    call = ", ".join(f"{name} := {value!r}" for name, value in CALL.items() if name != "ledger")
+    con.execute(f"CREATE TEMP TABLE releases AS FROM anonymize_ledger('now', {call})")
+    assert go_on(con).manifest["release"]["number"] == 2
+    assert [number for number, _ in entries(con)] == [1, 2]
 
 
 @pytest.mark.slow
