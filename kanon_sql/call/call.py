@@ -14,7 +14,7 @@ from kanon_sql.call.models import read_models, secret_seed, used_hierarchies
 from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, Options, read_options
 from kanon_sql.call.parts import refuse_audit_in_parts, refuse_parts, used_part_options, within_of
 from kanon_sql.call.persons import of_persons
-from kanon_sql.call.population import of_population, used_population
+from kanon_sql.call.population import named_population, of_population, used_population
 from kanon_sql.call.referenced_columns import audited_relation, lacking_columns
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.risk_options import RiskOptions
@@ -200,7 +200,7 @@ def read_call(
         measured_columns=roles.sensitive if measures else (),
         hierarchies=hierarchies,
         audited=None if release is None else audited_relation(release, roles, arguments, catalog),
-        population=None if population is None else find_relation(population, catalog),
+        population=named_population(population, roles.known_columns(source), catalog),
     )
 
 

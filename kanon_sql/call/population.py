@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,10 @@ from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.options import Options
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.roles import Roles
-from kanon_sql.errors import OptionError
+from kanon_sql.errors import OptionError, printable
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.names import caseless
 from kanon_sql.privacy import OF_POPULATION
 from kanon_sql.privacy.population import read_population
 
@@ -22,12 +23,31 @@ NOT_TOGETHER = (
 )
 """What is said of an option that compares classes with a population, beside another option."""
 
+LACKING = (
+    "The relation of population has no column {!r}, which is a quasi-identifier of the rows. Give "
+    "one that has it, or leave it out of quasi_identifiers."
+)
+
 
 def compared_by(options: Mapping[str, Any]) -> str | None:
     """The first option of those given that compares classes with the population."""
     return next((
         kind.option for kind in OF_POPULATION if options.get(kind.option) is not None
     ), None)
+
+
+def named_population(
+    named: str | None, columns: Sequence[str], catalog: Catalog
+) -> Relation | None:
+    """The population of this name, with what is said of each of these columns that the catalog
+    doesn't show; None without one."""
+    if named is None:
+        return None
+    relation = find_relation(named, catalog)
+    known = {caseless(name) for name in relation.columns or ()}
+    return replace(relation, lacking={
+        name: printable(LACKING.format(name)) for name in columns if caseless(name) not in known
+    })
 
 
 def of_population(
@@ -55,7 +75,7 @@ def of_population(
         )
     _refuse(option, task, roles, options)
     task = replace(task, beside_k=(*task.beside_k, *asked))
-    return task, find_relation(named, catalog)
+    return task, named_population(named, roles.quasi_identifiers, catalog)
 
 
 def _refuse(option: str, task: GroupTask, roles: Roles, options: Options) -> None:

@@ -44,9 +44,10 @@ def refusals(call: Call) -> str:
 
 
 def _lacking(call: Call) -> list[tuple[str, str]]:
-    """What is refused of columns that the relation, or the release of an audit, doesn't have."""
+    """What is refused of columns that the relation, the release of an audit, or the population
+    doesn't have."""
     refused = []
-    for relation in (call.source, call.audited):
+    for relation in (call.source, call.audited, call.population):
         if relation is None:
             continue
         names, _ = contents(relation)

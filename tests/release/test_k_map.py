@@ -275,6 +275,35 @@ def test_a_file_states_it(con: Connection, tmp_path: Path) -> None:
     assert again.ok and not again.of("wrong")
 
 
+@pytest.mark.parametrize("call", [
+    "anonymize('t', k := 2, {}, population := {}, k_map := 5)",
+    "anonymize_risk('t', {}, population := {})",
+])
+@pytest.mark.parametrize("where", ["a table", "a temporary table", "a file"])
+def test_a_population_that_lacks_a_column_is_told(
+    con: Connection, tmp_path: Path, call: str, where: str
+) -> None:
+    make(con)
+    named = "'short'"
+    con.execute("DROP TABLE IF EXISTS short")
+    if where == "a file":
+        named = f"'{tmp_path}/short.parquet'"
+        con.execute(f"COPY (SELECT age, born, ZIP FROM census) TO {named}")
+    else:
+        kind = "TEMP" if where == "a temporary table" else ""
+        con.execute(f"CREATE {kind} TABLE short AS SELECT age, born, ZIP FROM census")
+    roles = ROLES if "risk" not in call else ROLES.partition(", sensitive")[0]
+    assert refusal_of(con, f"FROM {call.format(roles, named)}") == (
+        "The relation of population has no column 'job', which is a quasi-identifier of the rows. "
+        "Give one that has it, or leave it out of quasi_identifiers."
+    )
+    if where == "a table":
+        frame = con.execute("SELECT age, job FROM t").to_arrow_table()
+        people_of = con.execute("SELECT age FROM census").to_arrow_table()
+        with pytest.raises(kanon_sql.OptionError, match="population has no column 'job'"):
+            kanon_sql.anonymize_risk(frame, population=people_of)
+
+
 def test_files_are_refused(con: Connection, tmp_path: Path) -> None:
     make(con)
     con.execute(f"COPY t TO '{tmp_path}/t.parquet'")
