@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from kanon_sql.call.catalog import Catalog, CatalogEntry
 from kanon_sql.errors import OptionError
@@ -74,7 +76,40 @@ def _find_files(names: Sequence[object]) -> Relation:
             "'b.parquet'], or give one table, view or file."
         )
     files = [str(name) for name in names]
+    _refuse_twice(files)
     return Relation(f"{reader}([{', '.join(map(literal, files))}])", (files[0],))
+
+
+def _matched(path: Path) -> list[Path]:
+    """The files that a name or a pattern leads to, about as DuckDB finds them."""
+    if not re.search(r"[*?\[]", str(path)):
+        return [path]
+    start = Path(path.anchor or ".")
+    with suppress(ValueError):  # such as a**, which is no pattern of Python's
+        pattern = str(path.relative_to(path.anchor))
+        return [found for found in start.glob(pattern) if found.is_file()]
+    return []
+
+
+TWICE = (
+    "The list of files names one file twice, by {!r} and by {!r}, and its rows would count twice. "
+    "Name each file once."
+)
+
+
+def _refuse_twice(names: Sequence[str]) -> None:
+    """Raises OptionError where two names, or two patterns, lead to one file: the classes would have
+    fewer persons than it seems."""
+    seen: dict[str, int] = {}
+    for number, name in enumerate(names):
+        matched = [name]
+        if not is_url(name):
+            found = _matched(Path(name).expanduser())
+            matched = list(dict.fromkeys(str(path.resolve()) for path in found))
+        for file in matched:
+            # the words of the call, since what a pattern matches may hold a value
+            if seen.setdefault(file, number) != number:
+                raise OptionError(TWICE.format(names[seen[file]], name))
 
 
 def is_file(name: str) -> bool:

@@ -246,6 +246,36 @@ def test_a_list_of_anything_else_is_refused(con: Connection, listed: str) -> Non
     )
 
 
+@pytest.mark.parametrize("listed", [
+    ("a.csv", "a.csv"), ("a.csv", "./b/../a.csv"), ("a.csv", "{}/a.csv"), ("a.csv", "link.csv"),
+    ("b/c.csv", "b/*.csv"), ("b/*.csv", "**/c.csv"),
+])
+def test_a_file_that_a_list_names_twice_is_refused(
+    con: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: tuple[str, str]
+) -> None:
+    """Its rows would count twice, so that classes of k rows would have fewer persons."""
+    monkeypatch.chdir(tmp_path)
+    Path("b").mkdir()
+    for name in ("a.csv", "b/c.csv"):
+        con.execute(f"COPY patients TO '{name}'")
+    Path("link.csv").symlink_to("a.csv")
+    one, other = (name.format(tmp_path) for name in listed)
+    said = (
+        f"The list of files names one file twice, by {one!r} and by {other!r}, and its rows would "
+        "count twice. Name each file once."
+    )
+    assert refusal(con, f"FROM anonymize(['{one}', '{other}'], {CALL})") == said
+    for call in (
+        lambda: kanon_sql.anonymize([one, Path(other)], k=5, quasi_identifiers="age"),
+        lambda: kanon_sql.anonymize_files([one, other], "out", k=5, quasi_identifiers="age"),
+    ):
+        with pytest.raises(kanon_sql.OptionError, match="names one file twice"):
+            call()
+    # these are two
+    found = con.execute(f"FROM anonymize(['a.csv', 'b/*.csv'], {CALL})").fetchall()
+    assert len(found) == 120
+
+
 @pytest.mark.parametrize("query", [
     "SELECT (SELECT count(*) FROM anonymize(names.name, k=5)) FROM names",
     "SELECT * FROM names, LATERAL (FROM anonymize(names.name, k=5))",
