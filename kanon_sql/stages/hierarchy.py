@@ -41,7 +41,10 @@ def read_hierarchy(
     table = SideTable.of(names[0].as_py(), rows[0])
     if "relation" in spec:
         if not table.names:
-            raise DataError(f"The hierarchy of {column!r}, {spec['relation']}, has no rows.")
+            raise DataError(
+                f"The hierarchy of {column!r}, {spec['relation']}, has no rows. Give a table with "
+                "a row for each value, or leave the column out of hierarchies."
+            )
         tree = read_tree(
             column, table.names, table.columns, spec["show_values"], numbers=numbers
         )

@@ -49,6 +49,18 @@ def jobs_by_class(con: Connection, options: str) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
+def test_a_hierarchy_without_rows_is_told(con: Connection) -> None:
+    con.execute("CREATE TABLE none (level0 VARCHAR, level1 VARCHAR)")
+    said = refusal_of(
+        con, "FROM anonymize('patients', k := 2, quasi_identifiers := ['job'], others := 'drop', "
+        "hierarchies := {'job': 'none'})"
+    )
+    assert said == (
+        "The hierarchy of 'job', \"none\", has no rows. Give a table with a row for each value, or "
+        "leave the column out of hierarchies."
+    )
+
+
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("given", ["'job_levels'", "'job_edges'"])
 @pytest.mark.parametrize("method", ["mdav_plus", "mdav_star", "k_member", "mondrian", "nearest"])
