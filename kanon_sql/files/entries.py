@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from os import PathLike, fspath
@@ -30,6 +30,11 @@ from kanon_sql.files.draft import OUT, draft_of
 from kanon_sql.files.state import NAME, State
 from kanon_sql.output.whole import beside
 from kanon_sql.plan.manifest import fingerprint_sql
+
+try:
+    import fcntl
+except ImportError:  # on Windows there is no such lock
+    fcntl = None  # type: ignore[assignment]
 
 ENTERED = "entered"
 """The step of the state before which no file has the name of the entries."""
@@ -79,12 +84,27 @@ class Entering:
     def refuse_moved(self) -> None:
         """Raises ReleaseError if the ledger isn't what it was."""
         if self.ledger is not None and _mark(self.session, self.ledger) != self.mark:
-            raise ReleaseError(MOVED.format(".".join(self.ledger.parts)))
+            raise ReleaseError(MOVED.format(".".join(self.ledger.parts))) from None
 
     @contextmanager
     def entered(self, work: Path, state: State) -> Iterator[None]:
-        """The file has its name meanwhile, and keeps it unless what is done then fails."""
-        entries = work / ENTRIES
+        """The file has its name meanwhile, and keeps it unless what is done then fails. No other
+        run enters the folder meanwhile, so that each sees what those before it entered.
+
+        Raises:
+            ReleaseError: the ledger isn't what it was.
+        """
+        with _turn(self.path.parent):
+            self.refuse_moved()
+            self._enter(work / ENTRIES, state)
+            try:
+                yield
+            except BaseException:
+                if (work / OUT).exists():  # else the output has its name
+                    self.path.unlink(missing_ok=True)
+                raise
+
+    def _enter(self, entries: Path, state: State) -> None:
         state.done(ENTERED, {"path": str(self.path), "sha256": _digest(entries)})
         if self.path.exists():
             raise OptionError(THERE.format(str(self.path)))
@@ -92,12 +112,21 @@ class Entering:
             opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(opened, "wb") as to, entries.open("rb") as file:
                 shutil.copyfileobj(file, to)
-        try:
-            yield
-        except BaseException:
-            if (work / OUT).exists():  # else the output has its name
-                self.path.unlink(missing_ok=True)
-            raise
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Waits while another run enters a ledger in this folder, where there are locks."""
+    held = None
+    try:
+        if fcntl is not None:
+            with suppress(OSError):  # some network drives have no locks
+                held = os.open(folder, os.O_RDONLY)
+                fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
 
 
 def take_back(work: Path) -> None:

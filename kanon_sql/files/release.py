@@ -30,7 +30,7 @@ from kanon_sql.files.draft import (
     target_of,
 )
 from kanon_sql.files.engine import PART, FileEngine
-from kanon_sql.files.entries import read_entering, take_back
+from kanon_sql.files.entries import Entering, read_entering, take_back
 from kanon_sql.files.progress import Passes
 from kanon_sql.files.released import FilesRelease
 from kanon_sql.files.state import NAME, State, digest, input_digest
@@ -101,9 +101,8 @@ def release_files(
                         else release_beside_ledger(engine, lambda learned: past(engine, learned))
                     ),
                     lambda: input_digest(session.con, files_of(session, names)) == seen,
+                    entering,
                 )
-                if entering is not None:
-                    entering.refuse_moved()
                 metrics = {**released, "files": engine.files, "seconds": perf_counter() - started}
                 with nullcontext() if entering is None else entering.entered(work, state):
                     named(work, target, metrics)
@@ -146,14 +145,18 @@ def _told(request: Request) -> dict[str, Any]:
     return {"used": request.call.used, "columns": dict(request.types), "passing": request.passing}
 
 
-def _unmoved(run: Callable[[], dict[str, Any]], same: Callable[[], bool]) -> dict[str, Any]:
-    """What a run gives whose input is the ``same`` when it ends. If it is not, that is what is
-    said, whatever came of it."""
+def _unmoved(
+    run: Callable[[], dict[str, Any]], same: Callable[[], bool], entering: Entering | None
+) -> dict[str, Any]:
+    """What a run gives whose input is the ``same`` when it ends. If it is not, or a run failed
+    whose ledger isn't what it was, that is what is said, whatever came of it."""
     try:
         metrics = run()
     except (KanonError, duckdb.Error):
         if not same():
             raise DataError(MOVED) from None
+        if entering is not None:
+            entering.refuse_moved()
         raise
     if not same():
         raise DataError(MOVED)

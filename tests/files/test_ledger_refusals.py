@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +73,62 @@ def test_a_ledger_that_moves_meanwhile_is_refused(
     with pytest.raises(ReleaseError, match=r"the ledger '.*' changed while it was made"):
         second(folder, tmp_path / "to", ledger=str(moving))
     assert list((tmp_path / "to").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_release_that_another_one_overtakes_is_told_so(
+    begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one enters the ledger before ours counts what can be linked with it, where the
+    sets of persons are no longer what they were decided to be."""
+    folder = tmp_path / "both"
+    (folder / "ledger").mkdir(parents=True)
+    for name in ("two.parquet", "ledger/1.parquet"):
+        shutil.copy(begun[0] / name, folder / name)
+    second(begun[0], tmp_path / "other")
+    real = beside_ledger.EarlierInFiles.entered
+
+    def meanwhile(*given: Any) -> Any:
+        shutil.copy(tmp_path / "other" / "2.parquet", folder / "ledger" / "other.parquet")
+        return real(*given)
+
+    monkeypatch.setattr(beside_ledger.EarlierInFiles, "entered", meanwhile)
+    with pytest.raises(ReleaseError, match=r"the ledger '.*' changed while it was made"):
+        second(folder, tmp_path / "to")
+    assert list((tmp_path / "to").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_of_two_that_enter_a_ledger_at_once_one_is_refused(
+    begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have seen that the ledger is what it was, before one of them enters it."""
+    folder = tmp_path / "both"
+    (folder / "ledger").mkdir(parents=True)
+    for name in ("two.parquet", "ledger/1.parquet"):
+        shutil.copy(begun[0] / name, folder / name)
+    real, barrier, said = entries.Entering.refuse_moved, threading.Barrier(2), list[str]()
+
+    def look(entering: entries.Entering) -> None:
+        real(entering)
+        with suppress(threading.BrokenBarrierError):  # the other one waits for its turn
+            barrier.wait(10)
+
+    def work(name: str) -> None:
+        try:
+            second(folder, tmp_path / name, ledger_to=folder / f"ledger/{name}.parquet")
+        except ReleaseError as error:
+            said.append(str(error))
+
+    monkeypatch.setattr(entries.Entering, "refuse_moved", look)
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(said) == 1 and "changed while it was made" in said[0]
+    assert len(list((folder / "ledger").iterdir())) == 2
+    assert sorted(map(len, map(list, (p.iterdir() for p in map(tmp_path.joinpath, "ab"))))) == [0, 1]
 
 
 REFUSED: list[tuple[dict[str, Any], type[KanonError], str]] = [
