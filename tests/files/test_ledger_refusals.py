@@ -128,7 +128,7 @@ def test_of_two_that_enter_a_ledger_at_once_one_is_refused(
         thread.join()
     assert len(said) == 1 and "changed while it was made" in said[0]
     assert len(list((folder / "ledger").iterdir())) == 2
-    assert sorted(map(len, map(list, (p.iterdir() for p in map(tmp_path.joinpath, "ab"))))) == [0, 1]
+    assert sorted(len(list((tmp_path / name).iterdir())) for name in "ab") == [0, 1]
 
 
 REFUSED: list[tuple[dict[str, Any], type[KanonError], str]] = [
