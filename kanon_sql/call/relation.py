@@ -76,7 +76,8 @@ def _find_files(names: Sequence[object]) -> Relation:
             "'b.parquet'], or give one table, view or file."
         )
     files = [str(name) for name in names]
-    _refuse_twice(files)
+    if len(files) > 1:
+        _refuse_twice(files)
     return Relation(f"{reader}([{', '.join(map(literal, files))}])", (files[0],))
 
 
