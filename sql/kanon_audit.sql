@@ -29,8 +29,8 @@ CREATE OR REPLACE TEMP MACRO __kanon_value(x) AS
 CREATE OR REPLACE TEMP MACRO __kanon_microseconds(x) AS list_transform([x], lambda __kanon_x:
     CASE WHEN isinf(__kanon_x) THEN 'inf'::DOUBLE ELSE epoch_us(__kanon_x)::DOUBLE END)[1];
 
--- one cell of the encoding: a number for what has an order, else a category. The column stands once,
--- and a lambda names it, for the reason that is told in centroid.sql
+-- one cell of the encoding: a number for what has an order, else a category, without a collation. The
+-- column stands once, and a lambda names it, for the reason that is told in centroid.sql
 CREATE OR REPLACE TEMP MACRO __kanon_cell
     (x DOUBLE) AS {
         'number': list_filter([x], lambda __kanon_x: NOT isnan(__kanon_x))[1],
@@ -44,14 +44,14 @@ CREATE OR REPLACE TEMP MACRO __kanon_cell
     (x TIME) AS {'number': epoch_us(x)::DOUBLE, 'category': NULL::VARCHAR},
     -- of no use, and refused by its type: as a number, DuckDB's error would show a value
     (x VARIANT) AS {'number': NULL::DOUBLE, 'category': NULL::VARCHAR},
-    (x) AS {'number': NULL::DOUBLE, 'category': x::VARCHAR};
+    (x) AS {'number': NULL::DOUBLE, 'category': decode(encode(x::VARCHAR))};
 
-CREATE OR REPLACE TEMP MACRO __kanon_key(x) AS
+CREATE OR REPLACE TEMP MACRO __kanon_key(x) AS decode(encode(
     CASE WHEN typeof(x) IN ('FLOAT', 'DOUBLE') OR starts_with(typeof(x), 'DECIMAL')
         THEN regexp_replace(
             CASE WHEN x::VARCHAR LIKE '%nan' THEN NULL
                  WHEN x::VARCHAR = '-0.0' THEN '0' ELSE x::VARCHAR END, '\.0+$$', '')
-    ELSE decode(encode(x::VARCHAR)) END;
+    ELSE x::VARCHAR END));
 
 CREATE OR REPLACE TEMP MACRO __kanon_added(x) AS list_sum(list_sort(list(x), 'ASC', 'NULLS LAST'));
 

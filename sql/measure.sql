@@ -195,7 +195,7 @@ __kanon_all AS MATERIALIZED (  -- the columns of the source: name, distinct valu
     SELECT names, distincts, known
     FROM (SELECT [*COLUMNS(*)] AS names
           FROM (SELECT __kanon_name(COLUMNS(*)) FROM ${one_kept}))
-    CROSS JOIN (SELECT [*COLUMNS(*)] AS distincts FROM (SELECT count(DISTINCT COLUMNS(*)) FROM __kanon_kept))
+    CROSS JOIN (SELECT [*COLUMNS(*)] AS distincts FROM (SELECT count(DISTINCT __kanon_seen(COLUMNS(*))) FROM __kanon_kept))
     CROSS JOIN (SELECT [*COLUMNS(*)] AS known FROM (SELECT count(COLUMNS(*)) FROM __kanon_kept))
 ),
 __kanon_numbered AS MATERIALIZED (  -- the same, one row each, and where the release has the column

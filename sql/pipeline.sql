@@ -17,9 +17,9 @@ __kanon_withheld AS MATERIALIZED (
     list_filter([*COLUMNS(*)], lambda known: __kanon_is_constant(known)), lambda known: known.name))
  FROM (SELECT __kanon_of_persons(COLUMNS(* EXCLUDE (__kanon_whose)), 2)
        FROM (SELECT __kanon_whose, __kanon_of_person(COLUMNS(* EXCLUDE (__kanon_whose)))
-             FROM (SELECT hash(${column}::VARCHAR) AS __kanon_whose, ${quasi}
+             FROM (SELECT __kanon_hash_of(${column}) AS __kanon_whose, ${quasi}
                    FROM __kanon_source
-                   WHERE ${column} IS NOT NULL AND hash(${column}::VARCHAR)
+                   WHERE ${column} IS NOT NULL AND __kanon_hash_of(${column})
                        % greatest(1, (SELECT count(*) FROM __kanon_source) // ${some})::UBIGINT = 0)
              GROUP BY __kanon_whose)))
 

@@ -4,7 +4,7 @@
 -- Each text is looked at once, since most columns have few; of numbers, dates and times only what is
 -- asked of numbers.
 list_transform(
- [{'texts': CASE WHEN count(${x}) > 0 THEN list_distinct(list(${x}::VARCHAR) FILTER (
+ [{'texts': CASE WHEN count(${x}) > 0 THEN list_distinct(list(decode(encode(${x}::VARCHAR))) FILTER (
         typeof(${x}) = 'VARCHAR' OR typeof(${x}) LIKE 'ENUM(%')) END,
    'whole': bool_and(CASE WHEN contains(${x}::VARCHAR, '.')
         THEN regexp_full_match(${x}::VARCHAR, '-?[0-9]+[.]0+') ELSE true END)
@@ -43,7 +43,8 @@ SELECT to_json({
     'distinct': count(x), 'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT)::VARCHAR,
     'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT)::VARCHAR,
     'written': ${written}})::VARCHAR AS facts
-FROM (SELECT x, count(*) AS n FROM (SELECT ${column} AS x FROM ${relation}) GROUP BY x)
+FROM (SELECT any_value(x) AS x, count(*) AS n FROM (SELECT ${column} AS x FROM ${relation})
+      GROUP BY x, CASE WHEN typeof(x) = 'VARCHAR' THEN encode(x::VARCHAR) END)
 
 -- name: persons
 -- What is counted of each column by persons: a part of

@@ -48,8 +48,8 @@ CREATE OR REPLACE TEMP MACRO __kanon_value(x) AS
 CREATE OR REPLACE TEMP MACRO __kanon_microseconds(x) AS list_transform([x], lambda __kanon_x:
     CASE WHEN isinf(__kanon_x) THEN 'inf'::DOUBLE ELSE epoch_us(__kanon_x)::DOUBLE END)[1];
 
--- one cell of the encoding: a number for what has an order, else a category. The column stands once,
--- and a lambda names it, for the reason that is told in centroid.sql
+-- one cell of the encoding: a number for what has an order, else a category, without a collation. The
+-- column stands once, and a lambda names it, for the reason that is told in centroid.sql
 CREATE OR REPLACE TEMP MACRO __kanon_cell
     (x DOUBLE) AS {
         'number': list_filter([x], lambda __kanon_x: NOT isnan(__kanon_x))[1],
@@ -63,7 +63,7 @@ CREATE OR REPLACE TEMP MACRO __kanon_cell
     (x TIME) AS {'number': epoch_us(x)::DOUBLE, 'category': NULL::VARCHAR},
     -- of no use, and refused by its type: as a number, DuckDB's error would show a value
     (x VARIANT) AS {'number': NULL::DOUBLE, 'category': NULL::VARCHAR},
-    (x) AS {'number': NULL::DOUBLE, 'category': x::VARCHAR};
+    (x) AS {'number': NULL::DOUBLE, 'category': decode(encode(x::VARCHAR))};
 
 -- a column that is withheld comes out as NULL, of its own type, however the call spells its
 -- name; the hidden ones are given in lower case. That there may be none is asked first, since DuckDB
@@ -71,9 +71,17 @@ CREATE OR REPLACE TEMP MACRO __kanon_cell
 CREATE OR REPLACE TEMP MACRO __kanon_shown(x, hidden) AS
     CASE WHEN len(hidden) = 0 THEN x WHEN list_contains(hidden, __kanon_caseless(alias(x))) THEN NULL ELSE x END;
 
+-- the bytes of a text, which stand in its order without a collation; NULL of all else, also of an
+-- ENUM, which has an order of its own
+CREATE OR REPLACE TEMP MACRO __kanon_letters(x) AS
+    CASE WHEN typeof(x) = 'VARCHAR' THEN encode(x::VARCHAR) ELSE NULL END;
+
+-- the hash of a value as it is printed, which no collation changes
+CREATE OR REPLACE TEMP MACRO __kanon_hash_of(x) AS hash(encode(x::VARCHAR));
+
 -- the hashes of the values of a column, sorted; NULL has none
-CREATE OR REPLACE TEMP MACRO __kanon_sorted_hashes(x) AS
-    list_sort(list(CASE WHEN x IS NULL THEN NULL ELSE hash(x::VARCHAR) END), 'ASC', 'NULLS FIRST');
+CREATE OR REPLACE TEMP MACRO __kanon_sorted_hashes(x) AS list_sort(
+    list(CASE WHEN x IS NULL THEN NULL ELSE __kanon_hash_of(x) END), 'ASC', 'NULLS FIRST');
 
 -- how many different ones there are among sorted hashes, and how many rows have one that `least` of
 -- them have or more: where one and that of so many rows ahead are equal, so are all between them
@@ -101,7 +109,7 @@ CREATE OR REPLACE TEMP MACRO __kanon_counted(x) AS {
                'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT),
                'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT),
                'null': hash(NULL::VARCHAR), 'form': __kanon_form(x)},
-    'hashes': list(hash(x::VARCHAR))};
+    'hashes': list(__kanon_hash_of(x))};
 
 CREATE OR REPLACE TEMP MACRO __kanon_is_text(type) AS
     type IN ('VARCHAR', 'UUID', 'BLOB', 'JSON') OR starts_with(type, 'ENUM(');
@@ -120,8 +128,8 @@ CREATE OR REPLACE TEMP MACRO __kanon_looks_like_identifier(profile) AS
 -- hashes are enough: a person whose rows agree has the same one twice
 CREATE OR REPLACE TEMP MACRO __kanon_of_person(x) AS {
     'name': min(alias(x)), 'type': min(typeof(x)), 'values': count(x),
-    'low': min(CASE WHEN x IS NULL THEN NULL ELSE hash(x::VARCHAR) END),
-    'high': max(CASE WHEN x IS NULL THEN NULL ELSE hash(x::VARCHAR) END)};
+    'low': min(CASE WHEN x IS NULL THEN NULL ELSE __kanon_hash_of(x) END),
+    'high': max(CASE WHEN x IS NULL THEN NULL ELSE __kanon_hash_of(x) END)};
 
 CREATE OR REPLACE TEMP MACRO __kanon_of_persons(x, least) AS {
     'name': min(x.name), 'type': min(x.type), 'persons': count(x.low),
@@ -140,9 +148,10 @@ CREATE OR REPLACE TEMP MACRO __kanon_is_constant(persons) AS
     AND 10 * persons.several >= persons.persons;
 
 -- the hash of a value that may say whose row a row is; and the rows whose hash is among the largest. The
--- hash of 0, which many rows may have, is 0
+-- hash of 0, which many rows may have, is 0. That of a text is without its collation
 CREATE OR REPLACE TEMP MACRO __kanon_key_hash(x) AS
-    CASE WHEN x IS NOT NULL AND (__kanon_is_text(typeof(x)) OR __kanon_is_integer(typeof(x)))
+    CASE WHEN x IS NOT NULL AND typeof(x) = 'VARCHAR' THEN hash(encode(x::VARCHAR))
+        WHEN x IS NOT NULL AND (__kanon_is_text(typeof(x)) OR __kanon_is_integer(typeof(x)))
         THEN hash(x) ELSE NULL END;
 
 CREATE OR REPLACE TEMP MACRO __kanon_keys(x, place, least) AS {
@@ -158,13 +167,14 @@ CREATE OR REPLACE TEMP MACRO __kanon_is_entity(persons) AS
 
 -- name: key
 -- A value as the text by which it is found in a hierarchy: SELECT __kanon_key(zip) FROM patients.
--- NaN is missing and -0.0 is 0, as in __kanon_value, but for values of any type.
-CREATE OR REPLACE TEMP MACRO __kanon_key(x) AS
+-- NaN is missing and -0.0 is 0, as in __kanon_value, but for values of any type. It has no collation,
+-- which is why all branches are encoded: one that isn't would give its collation to the others.
+CREATE OR REPLACE TEMP MACRO __kanon_key(x) AS decode(encode(
     CASE WHEN typeof(x) IN ('FLOAT', 'DOUBLE') OR starts_with(typeof(x), 'DECIMAL')
         THEN regexp_replace(
             CASE WHEN x::VARCHAR LIKE '%nan' THEN NULL
                  WHEN x::VARCHAR = '-0.0' THEN '0' ELSE x::VARCHAR END, '\.0+$$', '')
-    ELSE decode(encode(x::VARCHAR)) END;
+    ELSE x::VARCHAR END));
 
 -- name: weight
 -- For how many people a row stands: SELECT __kanon_total(w) FROM patients GROUP BY zip.
@@ -194,4 +204,5 @@ CREATE OR REPLACE TEMP MACRO __kanon_alike(x) AS list_transform(
         AND __kanon_ends.known IN (0, __kanon_ends.all))[1];
 
 CREATE OR REPLACE TEMP MACRO __kanon_majority(x) AS
-    list_max(map_values(list_aggregate(list(coalesce('=' || x::VARCHAR, '')), 'histogram')));
+    list_max(map_values(list_aggregate(
+        list(coalesce('=' || decode(encode(x::VARCHAR)), '')), 'histogram')));

@@ -116,7 +116,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}, {'name': 'age', 'paths': (SELECT paths FROM __kanon_tree_2)}],
         NULL,
         [],
-        [(SELECT list_concat(['name'], list_transform( list_filter([*COLUMNS(*)], lambda known: __kanon_is_constant(known)), lambda known: known.name)) FROM (SELECT __kanon_of_persons(COLUMNS(* EXCLUDE (__kanon_whose)), 2) FROM (SELECT __kanon_whose, __kanon_of_person(COLUMNS(* EXCLUDE (__kanon_whose))) FROM (SELECT hash("name"::VARCHAR) AS __kanon_whose, COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name")) FROM __kanon_source WHERE "name" IS NOT NULL AND hash("name"::VARCHAR) % greatest(1, (SELECT count(*) FROM __kanon_source) // 50000)::UBIGINT = 0) GROUP BY __kanon_whose)))],
+        [(SELECT list_concat(['name'], list_transform( list_filter([*COLUMNS(*)], lambda known: __kanon_is_constant(known)), lambda known: known.name)) FROM (SELECT __kanon_of_persons(COLUMNS(* EXCLUDE (__kanon_whose)), 2) FROM (SELECT __kanon_whose, __kanon_of_person(COLUMNS(* EXCLUDE (__kanon_whose))) FROM (SELECT __kanon_hash_of("name") AS __kanon_whose, COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name")) FROM __kanon_source WHERE "name" IS NOT NULL AND __kanon_hash_of("name") % greatest(1, (SELECT count(*) FROM __kanon_source) // 50000)::UBIGINT = 0) GROUP BY __kanon_whose)))],
         NULL,
         system.main.current_setting('threads'),
         regexp_matches(system.main.current_query(), '(?is)\bcopy\b.*\bpartition_by\b'),

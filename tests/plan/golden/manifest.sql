@@ -117,7 +117,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}, {'name': 'age', 'paths': (SELECT paths FROM __kanon_tree_2)}],
         NULL,
         [],
-        [(SELECT list_concat(['name'], list_transform( list_filter([*COLUMNS(*)], lambda known: __kanon_is_constant(known)), lambda known: known.name)) FROM (SELECT __kanon_of_persons(COLUMNS(* EXCLUDE (__kanon_whose)), 2) FROM (SELECT __kanon_whose, __kanon_of_person(COLUMNS(* EXCLUDE (__kanon_whose))) FROM (SELECT hash("name"::VARCHAR) AS __kanon_whose, COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name")) FROM __kanon_source WHERE "name" IS NOT NULL AND hash("name"::VARCHAR) % greatest(1, (SELECT count(*) FROM __kanon_source) // 50000)::UBIGINT = 0) GROUP BY __kanon_whose)))],
+        [(SELECT list_concat(['name'], list_transform( list_filter([*COLUMNS(*)], lambda known: __kanon_is_constant(known)), lambda known: known.name)) FROM (SELECT __kanon_of_persons(COLUMNS(* EXCLUDE (__kanon_whose)), 2) FROM (SELECT __kanon_whose, __kanon_of_person(COLUMNS(* EXCLUDE (__kanon_whose))) FROM (SELECT __kanon_hash_of("name") AS __kanon_whose, COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name")) FROM __kanon_source WHERE "name" IS NOT NULL AND __kanon_hash_of("name") % greatest(1, (SELECT count(*) FROM __kanon_source) // 50000)::UBIGINT = 0) GROUP BY __kanon_whose)))],
         NULL,
         system.main.current_setting('threads'),
         false,
@@ -549,7 +549,7 @@ SELECT unnest(list_concat(
       'description': 'which release of its ledger this is; null without a ledger'},
      {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
       'description': 'SHA-256 of the released rows, regardless of their order, and of their columns'},
-     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('afc0720c17aad8bfc2b82522b4769cf70d06872370320f3932c9fe9a31c23b79')::VARCHAR,
+     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('90649628be1b9880e0e52610bc7f51b6a742d501792d8cf70db467bfe398f5af')::VARCHAR,
       'description': 'SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is secret'},
      {'section': 'release', 'entry': 'method', 'value': to_json((SELECT grouped ->> 'method' FROM __kanon_facts))::VARCHAR, 'description': 'the method that ''auto'' chose'}]
 ), max_depth := 2)
