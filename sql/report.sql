@@ -16,7 +16,8 @@ GROUP BY size ORDER BY size ASC
 
 -- name: most_rows
 -- The most rows that are one person's, for kanon_sql.report('visits.parquet', k=5, entity='patient').
-SELECT coalesce(max(rows), 1) FROM (SELECT count(*) AS rows FROM ${relation} GROUP BY ${column})
+SELECT coalesce(max(rows), 1)
+FROM (SELECT count(*) AS rows FROM ${relation} GROUP BY __kanon_seen(${column}))
 
 -- name: sensitive
 -- What the classes of a release say of a sensitive column: its values in a class (a missing one is a
@@ -24,7 +25,7 @@ SELECT coalesce(max(rows), 1) FROM (SELECT count(*) AS rows FROM ${relation} GRO
 -- kanon_sql.report('patients.parquet', k=5, sensitive=['disease']).
 SELECT size, len(many) AS different, list_max(many) AS most, count(*) AS classes
 FROM (SELECT len(shown) AS size, map_values(list_aggregate(shown, 'histogram')) AS many
-      FROM (SELECT list(coalesce('=' || ${column}::VARCHAR, '')) AS shown, ${seen}
+      FROM (SELECT list(coalesce('=' || decode(encode(${column}::VARCHAR)), '')) AS shown, ${seen}
             FROM ${relation} GROUP BY ALL))
 GROUP BY size, different, most ORDER BY size ASC, different ASC, most ASC
 
@@ -51,7 +52,7 @@ GROUP BY place, distance ORDER BY place ASC
 
 -- name: apart
 -- How far two texts are from each other, for kanon_sql.report('patients.parquet', show_values=True).
-(shown.${column}::VARCHAR IS DISTINCT FROM source.${column}::VARCHAR)::INTEGER
+(encode(shown.${column}::VARCHAR) IS DISTINCT FROM encode(source.${column}::VARCHAR))::INTEGER
 
 -- name: far
 -- How far two numbers are from each other, for kanon_sql.report('patients.parquet', show_values=True).

@@ -50,7 +50,8 @@ def _rows(con: Connection, column: str) -> dict[str, int]:
     """The rows of each value, as a hierarchy writes it."""
     name = quoted(column)
     found = con.execute(
-        f"SELECT {name}::VARCHAR, count(*) FROM {RELATION} WHERE {name} IS NOT NULL GROUP BY 1"
+        f"SELECT decode(encode({name}::VARCHAR)), count(*) FROM {RELATION} "
+        f"WHERE {name} IS NOT NULL GROUP BY 1"
     ).fetchall()
     return dict(found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.roles import Roles
@@ -65,6 +65,14 @@ def same_part(call: GroupingCall, left: str, right: str | None = None) -> str:
     return " AND ".join(conditions)
 
 
+def _order(values: Sequence[str]) -> str:
+    """SQL of the order of parts by the values of within: of texts that of their bytes, whatever
+    their collation; what compares as equal stands by its text."""
+    compared = [part for each in values for part in (f"__kanon_letters({each})", each)]
+    texts = [f"encode({each}::VARCHAR)" for each in values]
+    return ", ".join(f"{each} ASC NULLS LAST" for each in (*compared, *texts))
+
+
 def parts_sql(call: GroupingCall, counted: Mapping[str, str] | None = None) -> str:
     """The stages from the rows that take part to __kanon_kept; nothing without parts.
 
@@ -81,10 +89,7 @@ def parts_sql(call: GroupingCall, counted: Mapping[str, str] | None = None) -> s
         f"any_value({name}) AS __kanon_of_{i}, __kanon_seen({name}) AS __kanon_seen_{i}, "
         f"__kanon_printed({name}) AS __kanon_printed_{i}" for i, name in columns
     )
-    order = ", ".join((
-        *(f"__kanon_of_{i} ASC NULLS LAST" for i, _ in columns),
-        *(f"encode(__kanon_of_{i}::VARCHAR) ASC NULLS LAST" for i, _ in columns),
-    ))
+    order = _order([f"__kanon_of_{i}" for i, _ in columns])
     replaced = [f"__kanon_parts.number AS {PART}", *starred(call)]
     whose = None if roles.entity is None else f"decode(encode(__kanon_key({quoted(roles.entity)})))"
     return statement(
@@ -209,10 +214,7 @@ def part_keys(roles: Roles) -> dict[str, str]:
         "keys": ", ".join(f"__kanon_seen({n}), __kanon_printed({n})" for _, n in columns),
         "values": ", ".join(f"any_value({n}) AS __kanon_of_{i}" for i, n in columns),
         "within": ", ".join(f"any_value(__kanon_of_{i}) AS {n}" for i, n in columns),
-        "order": ", ".join((
-            *(f"any_value(__kanon_of_{i}) ASC NULLS LAST" for i, _ in columns),
-            *(f"encode(any_value(__kanon_of_{i})::VARCHAR) ASC NULLS LAST" for i, _ in columns),
-        )),
+        "order": _order([f"any_value(__kanon_of_{i})" for i, _ in columns]),
     }
 
 

@@ -115,7 +115,8 @@ def _extra(call: GroupingCall) -> str:
     """The number that some methods need of each row: what it costs, or the rank of its value."""
     geometry, cost = call.task.geometry, call.task.own.cost_column
     if isinstance(geometry, AttributeGeometry) and geometry.domain == "values":
-        return f"dense_rank() OVER (ORDER BY row(*{quasi(call.roles, helpers(call.roles))}))"
+        row = f"row(*{quasi(call.roles, helpers(call.roles))})"  # its key has no collation
+        return f"dense_rank() OVER (ORDER BY create_sort_key({row}, 'ASC NULLS LAST'))"
     return "NULL" if cost is None else quoted(cost)
 
 

@@ -160,8 +160,8 @@ class TablePair:
         text = statement(
             "report.nearest", release=RELEASE, source=SOURCE, rows=rows, columns=len(columns),
             released=", ".join(f"{each}::VARCHAR" for each in released),
-            known=", ".join(f"{each}::VARCHAR" for each in known),
-            shown=", ".join(map(quoted, columns)),
+            known=", ".join(f"decode(encode({each}::VARCHAR))" for each in known),
+            shown=", ".join(f"__kanon_seen({quoted(name)})" for name in columns),
             distance=" + ".join(map(self._distance, columns)),
         )
         pairs: list[tuple[Any, ...]] = self.con.execute(text).fetchall()

@@ -59,7 +59,7 @@ __kanon_found AS MATERIALIZED (  -- the combinations that are there
     FROM __kanon_taking GROUP BY ALL
 ),
 __kanon_numbered AS MATERIALIZED (  -- their numbers, and which of them are too small
-    SELECT row_number() OVER (ORDER BY __kanon_of_0 ASC NULLS LAST, encode(__kanon_of_0::VARCHAR) ASC NULLS LAST) AS number, "rows" < 4 AS small, *
+    SELECT row_number() OVER (ORDER BY __kanon_letters(__kanon_of_0) ASC NULLS LAST, __kanon_of_0 ASC NULLS LAST, encode(__kanon_of_0::VARCHAR) ASC NULLS LAST) AS number, "rows" < 4 AS small, *
     FROM __kanon_found
 ),
 __kanon_parts AS MATERIALIZED (  -- what becomes of them; -1 is left out, 0 put together
