@@ -89,7 +89,7 @@ CALLS = {
         }.items()
     },
     "one column": "anonymize('t', k := 3, quasi_identifiers := ['w'], others := 'drop', "
-    "method := 'fold', seed := 1)",
+    "method := 'ordered', representation := 'interval', seed := 1)",
 }
 CHECKED = {
     "k_anonymity": "k_anonymity('t', ['q', 'w'], k := 3)",
@@ -251,3 +251,13 @@ def test_two_persons_of_a_ledger_may_look_equal(con: Connection, collation: str)
     again = con.execute(f"FROM anonymize({call}, ledger := 'releases')").fetchall()
     assert len(again) == 4
     assert con.execute("SELECT persons FROM ledger_check('releases')").fetchall() == [(4,)]
+
+
+def test_neighbors_are_those_in_the_order_of_letters(con: Connection) -> None:
+    con.execute("CREATE OR REPLACE TABLE o (w VARCHAR COLLATE NOCASE)")
+    con.execute("INSERT INTO o SELECT ['a', 'B', 'A', 'b', 'C', 'c'][1 + i % 6] FROM range(12) r(i)")
+    rows = con.execute(
+        "SELECT w FROM anonymize('o', k := 4, quasi_identifiers := ['w'], others := 'drop', "
+        "method := 'ordered', representation := 'interval')"
+    ).fetchall()
+    assert Counter(w for w, in rows) == {"{A, B}": 4, "{C, a}": 4, "{b, c}": 4}
