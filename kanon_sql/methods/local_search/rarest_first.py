@@ -33,8 +33,9 @@ WIDER, WIDEST = 2, 8
 """How many times the records of a class are looked at to find those that fit, and how many where
 these are too few."""
 
-AROUND = 64
-"""The nearest records of a record that is left over, into whose classes it may go."""
+AROUND, LONG = 64, 1_000
+"""The nearest records of a record that is left over, into whose classes it may go; and the records
+of a class from which on it isn't counted whether the record fits."""
 
 
 class Bounds(NamedTuple):
@@ -94,14 +95,14 @@ def _take(
     """Labels groups around the records in the order given that have no label yet, as far as those
     that are near fit."""
     codes, first, upper = bounds
-    groups = 0
+    groups, hopeless = 0, len(order) + 1
     held = np.zeros(len(upper), np.int64)
     pool = plant(space, order)
     most = WIDEST * least.max() + 1
     neighbours, gaps = np.empty(most, np.int64), np.empty(most)
     chosen = np.empty(least.max(), np.int64)
     for i in order:
-        if labels[i] >= 0:
+        if labels[i] >= 0 or least[i] >= hopeless:
             continue
         if beat[STOP] == 1:
             break
@@ -127,7 +128,11 @@ def _take(
             for p in range(found):
                 for a in range(codes.shape[1]):
                     held[first[a] + codes[chosen[p], a]] = 0
-            if found == size or q == pool.counts[LEFT] - 1:
+            if found == size:
+                break
+            if q == pool.counts[LEFT] - 1:
+                # of all that are left: around no other record there are more that fit
+                hopeless = size
                 break
         if found < size:
             continue
@@ -155,10 +160,13 @@ def _place(space: Space, rest: Any, members: Any, bounds: Bounds, labels: Any, g
         sizes[g] += 1
     for i in rest:
         find_nearest(space, pool, i, NOBODY, neighbours, gaps, q)
-        best = labels[neighbours[1]]
+        best, last = labels[neighbours[1]], np.int64(-1)
         for p in range(1, q + 1):
             g, fits = labels[neighbours[p]], True
-            for a in range(codes.shape[1]):
+            if g == last:
+                continue
+            last = g
+            for a in range(codes.shape[1] if sizes[g] < LONG else 0):
                 alike, j = 1, head[g]
                 while j >= 0:
                     alike += codes[j, a] == codes[i, a]

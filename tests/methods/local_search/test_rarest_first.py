@@ -55,13 +55,13 @@ def allows(bounds: Bounds, records: list[int], size: int) -> bool:
 def reference(points: Points, bounds: Bounds, least: Any) -> list[int] | None:
     """Around each record in its turn, the nearest that fit; the rest where they fit."""
     n = len(points)
-    labels, groups = [-1] * n, list[list[int]]()
+    labels, groups, hopeless = [-1] * n, list[list[int]](), n + 1
     away = far_from_all(points)
     order = sorted(range(n), key=lambda i: (-least[i], -away[i], i))
     for i in order:
         size = int(least[i])
         left = [j for j in range(n) if labels[j] < 0 and j != i]
-        if labels[i] >= 0 or len(left) + 1 < size:
+        if labels[i] >= 0 or len(left) + 1 < size or size >= hopeless:
             continue
         left.sort(key=lambda j: (gap(points, i, j), j))
         for wide in (WIDER, WIDEST):
@@ -73,6 +73,9 @@ def reference(points: Points, bounds: Bounds, least: Any) -> list[int] | None:
                 for j in chosen:
                     labels[j] = len(groups)
                 groups.append(chosen)
+                break
+            if size * wide >= len(left):
+                hopeless = size
                 break
     if not groups:
         return None
@@ -184,6 +187,19 @@ def test_a_rare_value_makes_large_classes_of_its_neighbours_alone() -> None:
     # each record of the rare value in one of 51: twice its share of all; all others are small
     assert sorted(sizes.tolist())[-9:] == [4, *[51] * 8] and len(sizes) > 100
     assert (violations(demands, labels) > 0.0).mean() < 0.05
+
+
+def test_thousands_of_rare_values_end() -> None:
+    # half of the records have a value that nobody else has, and the others one that is too frequent
+    # for a second class: once no class of that size can be made, it is not tried around each
+    n = 40_000
+    codes = np.where(np.arange(n) % 2 == 0, 0, np.arange(n)).astype(np.int32)[:, None]
+    upper = np.full(n, 2.0 / n)
+    upper[0] = 0.2
+    bounds = Bounds(codes, np.zeros(1, np.int64), upper)
+    places = np.random.default_rng(3).random((n, 2))
+    labels = rarest_first(Points.of(places), bounds, least_classes(bounds, 5), Watch())
+    assert labels is not None and np.bincount(labels).min() >= 5
 
 
 def test_a_stop_is_heard() -> None:
