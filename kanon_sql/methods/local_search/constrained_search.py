@@ -196,14 +196,27 @@ class Models:
 
     def fewer(self, steps: int, labels: Labels | None = None) -> int:
         """The steps that take no longer than so many do of classes that are not LARGE: at each of
-        them a class is looked at, and sorted by every column of many values. Classes have k records
-        or, where the loss is found by looking at all of them, as many as those that are given."""
-        size = self.k
-        if labels is not None and isinstance(self.points, LossPoints):
-            # the records of the class that a record is in, on average
-            size = max(size, int((np.bincount(labels) ** 2).sum()) // len(labels))
-        weight = size * (1 + SORTED * int((self._demands.kept_at < 0).sum()))
-        return min(steps, max(len(self.points) // 8, steps * LARGE // weight))
+        them a class is looked at, and sorted by every column of many values.
+
+        Args:
+            steps: for classes of k records.
+            labels: the classes, if some of them are larger: steps are made for the records of those
+                that take part in ``better``, and cost as much as these have records where all of
+                them are looked at.
+        """
+        sorts, size, n = int((self._demands.kept_at < 0).sum()), self.k, len(self.points)
+        if labels is not None:
+            sizes = np.bincount(labels)
+            sizes = sizes[sizes <= self._most(n)]
+            steps = int(steps * sizes.sum()) // n
+            if sorts > 0 or isinstance(self.points, LossPoints):
+                # the records of the class that a record is in, on average
+                size = max(size, int((sizes**2).sum()) // max(int(sizes.sum()), 1))
+        return min(steps, max(n // 8, steps * LARGE // (size * (1 + SORTED * sorts))))
+
+    def _most(self, n: int) -> int:
+        """The most records of a class that takes part in ``better``, of n in all."""
+        return max(ROOM * self.k, min(WIDE, HELD * self.k // n))
 
     def _near(self, labels: Labels, group: int, members: Labels) -> Labels:
         """The classes of records near to those of a class, of a large one to some of them; a class
@@ -273,8 +286,7 @@ class Models:
         """A grouping of less loss, that breaks no model which the one given keeps; whether it ended
         for time. Classes that mergers made too large stay as they are."""
         sizes = np.bincount(labels)
-        most = max(ROOM * self.k, min(WIDE, HELD * self.k // len(labels)))
-        part = np.flatnonzero(sizes[labels] <= most)
+        part = np.flatnonzero(sizes[labels] <= self._most(len(labels)))
         ground, demands = self._ground, self._demands
         whole = len(part) == len(labels)
         if len(part) < 2 * self.k or ground.sites.near.shape[1] == 0 or steps == 0:
