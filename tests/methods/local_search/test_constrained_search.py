@@ -178,4 +178,4 @@ def test_where_most_classes_would_be_merged_it_begins_by_slices(
     for result in (by_slices, merged):
         assert not (violations(demands, result.labels) > 0.0).any()
     losses = [loss_of(points, result.labels) for result in (by_slices, merged)]
-    assert losses[0] < losses[1] * (0.97 if steps else 1.1)
+    assert losses[0] < losses[1] * (0.99 if steps else 1.1)
