@@ -298,8 +298,8 @@ def test_a_population_that_lacks_a_column_is_told(
         "Give one that has it, or leave it out of quasi_identifiers."
     )
     if where == "a table":
-        frame = con.execute("SELECT age, job FROM t").to_arrow_table()
-        people_of = con.execute("SELECT age FROM census").to_arrow_table()
+        frame = con.sql("SELECT age, job FROM t").to_arrow_table()
+        people_of = con.sql("SELECT age FROM census").to_arrow_table()
         with pytest.raises(kanon_sql.OptionError, match="population has no column 'job'"):
             kanon_sql.anonymize_risk(frame, population=people_of)
 
