@@ -12,18 +12,9 @@ from hypothesis import strategies as st
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods.local_search.quota import quota_groups
 from kanon_sql.points.points import Points
+from tests.support.gaps import gap
 from tests.support.held import as_sets
 from tests.support.thoroughness import examples
-
-
-def gap(points: Points, i: int, j: int) -> float:
-    """The squared distance, summed over the attributes in their order."""
-    total = 0.0
-    for a in range(points.numeric.shape[1]):
-        total += float((points.numeric[j, a] - points.numeric[i, a]) ** 2)
-    for a, scale in enumerate(points.scale.tolist()):
-        total += 2.0 * scale * float(points.codes[i, a] != points.codes[j, a])
-    return total
 
 
 def slices(ranks: Any, k: int) -> list[list[int]]:

@@ -29,18 +29,9 @@ from kanon_sql.privacy.demands import demands_of
 from kanon_sql.privacy.frequency import AlphaFrequency
 from kanon_sql.privacy.kernels import NEAR, violations
 from kanon_sql.privacy.t_closeness import Closeness
+from tests.support.gaps import gap
 from tests.support.held import as_sets
 from tests.support.thoroughness import examples
-
-
-def gap(points: Points, i: int, j: int) -> float:
-    """The squared distance, summed over the attributes in their order."""
-    total = 0.0
-    for a in range(points.numeric.shape[1]):
-        total += float((points.numeric[j, a] - points.numeric[i, a]) ** 2)
-    for a, scale in enumerate(points.scale.tolist()):
-        total += 2.0 * scale * float(points.codes[i, a] != points.codes[j, a])
-    return total
 
 
 def allows(bounds: Bounds, records: list[int], size: int) -> bool:
